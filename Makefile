@@ -4,7 +4,7 @@ PYTHON := .venv/bin/python
 # Whatever the environment says: without byte code each of a run's hundreds of processes compiles all that it imports.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup dev demo attacks test test-unit test-contract clients lint types fmt docs console requirements servers chaos tenants outages overload health chaos-redis idempotence replays \
+.PHONY: help setup dev demo attacks test test-unit test-contract clients lint types fmt docs console golden requirements servers chaos tenants outages overload neighbour producer health chaos-redis idempotence replays \
         chaos-kafka bench bench-runtime bench-pipeline bench-classify bench-mcp bench-ask bench-front bench-gate bench-ingest bench-cognition profile first-ask bench-memory bench-recall bench-servers bench-start eval clean
 
 help: ## this list
@@ -46,6 +46,9 @@ docs: dev ## make the generated documents again
 console: dev ## build the console's page from its sources
 	@$(PYTHON) -m tests.console.build
 
+golden: dev ## approve what packs hold of the golden corpus after a change that means it; commit the diff with the change
+	@$(PYTHON) -m tests.golden.corpus
+
 requirements: dev ## which requirements have a test, and which have none
 	@$(PYTHON) -m tests.requirements.coverage
 
@@ -66,6 +69,12 @@ outages: dev ## every way to fail of Neo4j, Qdrant and Redis: what it does to pa
 
 overload: dev ## ten times what the machine holds for two minutes: what packs hold, what is lost, how soon it is steady
 	@$(PYTHON) -m tests.overload.run
+
+neighbour: dev ## nine tenants beside one that sends ten times what they do: the times of their packs with and without it
+	@$(PYTHON) -m tests.overload.neighbour
+
+producer: dev ## bad records of every kind on every topic of outsiders: healthy packs with and without them, dead letters
+	@$(PYTHON) -m tests.overload.producer
 
 health: dev ## broker, index, stores, loop and disk stopped a hundred times each: what readiness says, and when; and under load
 	@$(PYTHON) -m tests.health.run

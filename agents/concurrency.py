@@ -3,7 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Generic, TypeVar
@@ -115,6 +115,9 @@ class MicroBatcher(Generic[T, R]):
     Calls run one at a time in FIFO order; urgent items go first, by themselves. A call has at most `max_items`
     (`max_urgent`), or one caller's if those are more. Errors among `shared_errors` reach every caller; after any other
     each caller's items are tried once alone, and it gets their error. A cancelled caller's items stay in.
+
+    With `every`, a call begins only at multiples of so many seconds of the loop's clock, at which those of other
+    batchers begin too, or as soon as `enough` items wait.
     """
 
     def __init__(
@@ -124,8 +127,11 @@ class MicroBatcher(Generic[T, R]):
         *,
         max_urgent: int = 0,
         shared_errors: tuple[type[Exception], ...] = (),
+        every: float = 0.0,
+        enough: int = 1,
     ) -> None:
         self._call, self._shared_errors = call, shared_errors
+        self._every, self._enough, self._plenty = every, enough, asyncio.Event()
         self._urgent: _Waiting[T, R] = deque()
         self._later: _Waiting[T, R] = deque()
         self._queues = ((self._urgent, max_urgent), (self._later, max_items))
@@ -135,6 +141,8 @@ class MicroBatcher(Generic[T, R]):
         """The results for these items, in order; raises the call's error."""
         answer: asyncio.Future[list[R]] = asyncio.get_running_loop().create_future()
         (self._urgent if urgent else self._later).append((items, answer))
+        if self._has_enough():
+            self._plenty.set()
         if self._calling is None:
             self._calling = asyncio.create_task(self._call_all())
         return await answer
@@ -149,10 +157,23 @@ class MicroBatcher(Generic[T, R]):
         try:
             while self._urgent or self._later:
                 await asyncio.sleep(0)  # lets callers that are ready add their items
+                if self._every:
+                    await self._due()
                 await self._settle(next(_batch(queue, limit) for queue, limit in self._queues if queue))
         finally:
             self._calling = None
             _cancel(self._urgent, self._later)
+
+    async def _due(self) -> None:
+        """Wait until the next call may begin."""
+        if not self._has_enough():
+            self._plenty.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._every - asyncio.get_running_loop().time() % self._every):
+                    await self._plenty.wait()
+
+    def _has_enough(self) -> bool:
+        return bool(self._urgent) or sum(len(items) for items, _ in self._later) >= self._enough
 
     async def _settle(self, batch: _Waiting[T, R], *, again: bool = False) -> None:
         try:

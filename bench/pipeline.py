@@ -100,10 +100,10 @@ class Client:
                     pack["degraded"],
                 )
 
-    async def say(self, conversation: str, text: str, role: str = "user") -> str:
+    async def say(self, conversation: str, text: str, role: str = "user", *, tenant: str = TENANT) -> str:
         number = next(self._numbers)
         message_id = f"m{number}"
-        key = Conversation(tenant=TENANT, client_id="web", conversation_id=conversation).key()
+        key = Conversation(tenant=tenant, client_id="web", conversation_id=conversation).key()
         value = {
             "message_id": message_id,
             "role": role,
@@ -112,7 +112,7 @@ class Client:
             "client_id": "web",
         }
         user = f"user-{zlib.crc32(conversation.encode()) % USERS}"
-        headers = [("tenant", TENANT.encode()), ("user_id", user.encode())]
+        headers = [("tenant", tenant.encode()), ("user_id", user.encode())]
         future = await self.producer.send(
             MESSAGES_IN.name, json.dumps(value).encode(), key=key.encode(), headers=headers
         )

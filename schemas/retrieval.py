@@ -146,7 +146,8 @@ class Dropped(Value):
 class PartFound(Event):
     """The answer of one memory class to one plan; every wanted class always answers.
 
-    `dropped` are the best results below the relevance threshold.
+    `dropped` are the best results below the relevance threshold. `earlier_ms` is how long a part that was sent with
+    others had waited for them.
     """
 
     TYPE: ClassVar[str] = "retrieval.part-found.v1"
@@ -160,6 +161,18 @@ class PartFound(Event):
     tokens: int = Field(ge=0, default=0)
     error: Absent[str] = None
     dropped: Absent[tuple[Dropped, ...]] = None
+    earlier_ms: Absent[int] = Field(default=None, ge=0)
+
+
+class PartsFound(Event):
+    """The answers of several memory classes to one plan, by one process: what their parts would say one by one."""
+
+    TYPE: ClassVar[str] = "retrieval.parts-found.v1"
+    kind: Literal["parts"] = "parts"
+    plan_id: Id
+    pack_id: Id
+    message_id: Id
+    parts: tuple[PartFound, ...] = Field(min_length=1)
 
 
 class JoinTicked(Event):
@@ -170,4 +183,4 @@ class JoinTicked(Event):
     at: AwareDatetime
 
 
-Partial = Annotated[JoinOpened | PartFound | JoinTicked, Field(discriminator="kind")]
+Partial = Annotated[JoinOpened | PartFound | PartsFound | JoinTicked, Field(discriminator="kind")]

@@ -101,6 +101,7 @@ class Settings(BaseSettings):
     reference_policy: Path | None = Field(None, description="kinds of references in messages; else the shipped ones")
     profile_policy: Path | None = Field(None, description="what query profiles ask memory for; else the shipped ones")
     pack_policy: Path | None = Field(None, description="what callers may ask of packs; else the shipped bounds")
+    lexicons: Path | None = Field(None, description="a folder of word lists that are added to the shipped ones")
     assessment_policy: Path | None = Field(None, description="tools that an assessment advises; else those over MCP")
 
     reference_wait_ms: int = Field(5_000, ge=0, description="how long a correction waits for what it names")
@@ -109,6 +110,9 @@ class Settings(BaseSettings):
     commit_interval_ms: int = Field(500, ge=10)
     session_timeout_ms: int = Field(10_000, ge=1_000)
     max_in_flight: int = Field(1_000, ge=1, description="records a stage handles at a time, at most")
+    max_waiting_mb: int = Field(
+        16, ge=0, description="messages read ahead in an overload, so that tenants take turns; 0: none"
+    )
     dlq_max_consecutive: int = Field(500, ge=1, description="dead letters in a row that stop a stage")
     dlq_max_ratio: float = Field(0.9, gt=0, le=1, description="share of dead letters of the last 2,000 records")
     http_host: str = "127.0.0.1"
@@ -260,7 +264,15 @@ def environment_name(field: str) -> str:
 
 def load(environment: Mapping[str, str] | None = None, **overrides: object) -> Settings:
     """The settings of an environment; `overrides` (flags) win. Raises `ConfigError`."""
-    settings, wrong = _read(dict(os.environ if environment is None else environment), overrides)
+    return load_changed({}, environment, **overrides)
+
+
+def load_changed(
+    changed: Mapping[str, str], environment: Mapping[str, str] | None = None, **overrides: object
+) -> Settings:
+    """The settings of an environment; `changed` names replace its own, flags win over both. Raises `ConfigError`."""
+    found = dict(os.environ if environment is None else environment)
+    settings, wrong = _read(found | dict(changed), overrides)
     if settings is None:
         raise ConfigError(wrong[0])
     return settings

@@ -35,5 +35,5 @@ class Dependencies:
     writer: GraphWriter
     models: Models = NONE
     documents: DocumentReader = field(default_factory=DocumentProcess)
-    # Seconds for which more messages have waited than the first stage may have in progress.
-    full_for: Callable[[], float] = lambda: 0.0
+    # Seconds for which more messages have waited than the first stage may have in progress; 0 for a tenant with few.
+    full_for: Callable[[str | None], float] = lambda _: 0.0

@@ -3,14 +3,15 @@
 Consumer groups, dead-letter topics, metrics, health, the command's stage list and the documentation derive from it.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from agents.cognition_model import CognitionModel, ModelRole
 from agents.concurrency import RetryUntil
 from agents.core.assessment.context_needs import AssessmentPolicy
 from agents.core.tools.gate import ToolPolicyResolver
+from agents.ports.graph import GraphWriter
 from agents.ports.handlers import Handler
 from agents.retrievers.base import Retriever
 from agents.retrievers.claims import ClaimsRetriever
@@ -36,6 +37,7 @@ from agents.stages.progress import ProgressTeller
 from agents.stages.summariser import Summariser
 from agents.stages.tool_gate import ToolGate
 from agents.stages.writers import ConsultationWriter, KnowledgeWriter, SummaryWriter, WeightWriter, Writer
+from schemas.envelope import Received
 from schemas.topics import (
     ANSWERS_OUT,
     ASSESSMENTS_IN,
@@ -68,12 +70,16 @@ from schemas.topics import (
 )
 from streams import policies
 from streams.dependencies import Dependencies
+from streams.stores.settings import OWN
 
+Write = Callable[[Sequence[Received[Any]]], Awaitable[None]]
 Order = Literal["key", "topic", "partition", "none"]
 # The concurrency of stages whose records wait for something they name: a record that names something missing must hold
 # up few others, and each waiting record polls the graph.
 WAITING_CONCURRENCY = 64
 INDEX_WRITERS = "index-writers"
+# What is written to a server in so many seconds goes in one round trip. Nobody waits for it.
+GATHERED_S = 0.25
 
 
 @dataclass(frozen=True)
@@ -128,9 +134,13 @@ def _retrieval(name: str, build: Callable[[Dependencies], Retriever], *, passage
     return Stage(f"retrieval-{name}", reads, writes, built, "retrieval", order="none", passages=passages)
 
 
-def _writer(name: str, reads: Topic, build: Callable[[Dependencies], Handler]) -> Stage:
+def _writer(name: str, reads: Topic, write: Callable[[GraphWriter], Write]) -> Stage:
     """A writer of the graph; all share one group, and waiting records go into one batch."""
-    return Stage(name, (reads,), (), build, "graph-writers", concurrency=64, together=64, background=True)
+
+    def built(d: Dependencies) -> Handler:
+        return Writer(write(d.writer), 0.0 if d.settings.neo4j_url.startswith(OWN) else GATHERED_S)
+
+    return Stage(name, (reads,), (), built, "graph-writers", concurrency=64, together=64, background=True)
 
 
 def _indexer(name: str, reads: Topic, build: Callable[[Dependencies], Handler]) -> Stage:
@@ -298,10 +308,10 @@ STAGES: tuple[Stage, ...] = (
         passages=True,
         storing=True,
     ),
-    _writer("turn-writer", CONVERSATION_TURNS, lambda d: Writer(d.writer.write_turns)),
-    _writer("decision-writer", MEMORY_DECISIONS, lambda d: Writer(d.writer.write_decisions)),
-    _writer("claim-writer", MEMORY_CLAIMS, lambda d: Writer(d.writer.write_claims)),
-    _writer("correction-writer", MEMORY_CORRECTIONS, lambda d: Writer(d.writer.write_corrections)),
+    _writer("turn-writer", CONVERSATION_TURNS, lambda graph: graph.write_turns),
+    _writer("decision-writer", MEMORY_DECISIONS, lambda graph: graph.write_decisions),
+    _writer("claim-writer", MEMORY_CLAIMS, lambda graph: graph.write_claims),
+    _writer("correction-writer", MEMORY_CORRECTIONS, lambda graph: graph.write_corrections),
     Stage(
         "weight-writer",
         # Decisions for the votes that earlier versions recorded there, for as long as retention keeps them.

@@ -170,7 +170,9 @@ def unit(run: Run) -> None:
 
 
 def evidence(run: Run) -> None:
-    run.step("evidence: what packs hold, by the real encoder, in this process", *PYTEST, "tests/evidence")
+    run.step(
+        "evidence: what packs hold, by the real encoder, in this process", *PYTEST, "tests/evidence", "tests/golden"
+    )
 
 
 def contract(run: Run) -> None:
@@ -246,7 +248,7 @@ def clients(run: Run) -> None:
 
 
 def console(run: Run) -> None:
-    run.step("console: the page's rules in Node, and the page in a browser", *PYTEST, "tests/console")
+    run.step("console: the page's rules in Node, and the page in a browser, on both brokers", *PYTEST, "tests/console")
 
 
 def requirements(run: Run) -> None:

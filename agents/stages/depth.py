@@ -33,7 +33,7 @@ from agents.ports.models import Clock, LanguageIdentifier
 from agents.ports.sessions import SignalWeights
 from agents.second_opinion import Classifier, SecondOpinion
 from schemas.assessment import TierName
-from schemas.base import Source, derive
+from schemas.base import Conversation, Source, derive
 from schemas.chat import AskPayload, ChatMessage, ConversationForgotten, Role
 from schemas.depth import NO_OPTIONS, Anchor, DepthClassified, DepthLevel, Reference, RequestOptions
 from schemas.envelope import Outgoing, Received
@@ -45,6 +45,8 @@ TIERS = ("minimal", "standard", "deep")
 MAX_TOPIC_CHARS = 160
 # A burst that is over by then is none: everything is looked up, within the deadlines.
 OVERLOAD_AFTER_S = 0.5
+# They are looked up for in an overload, and have more time; deep ones of those who send too much are not.
+SIMPLE = (DepthLevel.D0, DepthLevel.D1)
 
 
 class DepthAgent:
@@ -67,7 +69,7 @@ class DepthAgent:
         packs: PackPolicy = DEFAULT_PACKS,
         second: SecondOpinion | None = None,
         answers: bool = False,
-        full_for: Callable[[], float] = lambda: 0.0,
+        full_for: Callable[[str | None], float] = lambda _: 0.0,
     ) -> None:
         self._context = context
         self._language = language
@@ -237,10 +239,14 @@ class DepthAgent:
             tier=message.tier,
             resets=decision.resets,
             segment=decision.segment,
-            overload=self._full_for() > OVERLOAD_AFTER_S or None,
+            overload=self._is_overload(decision.level, message.conversation) or None,
             options=message.options,
         )
         return TurnOutcome(turn=accept.turn(message, frame_id, lang, about, decision.level), classified=classified)
+
+    def _is_overload(self, level: DepthLevel, conversation: Conversation) -> bool:
+        """Whether there is one; for deep messages, which are not looked up for then, one of their tenant's own."""
+        return self._full_for(None if level in SIMPLE else conversation.tenant) > OVERLOAD_AFTER_S
 
     async def _frame_of_answer(self, message: Message, session: Session) -> str:
         answers = message.answer.answers if message.answer else None

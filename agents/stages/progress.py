@@ -15,6 +15,7 @@ from typing import cast
 
 from agents.core.cognition import planner
 from agents.core.cognition.opening import CognitionOptions
+from agents.core.packs import join
 from agents.core.progress.cognition_progress import cognition_events
 from agents.core.progress.pack_progress import PackTable
 from schemas.base import Event
@@ -22,10 +23,10 @@ from schemas.cognition import CognitionStep
 from schemas.envelope import Outgoing, Received, Settled, Step
 from schemas.packs import ContextPack
 from schemas.progress import ProgressMade
-from schemas.retrieval import PartFound, RetrievalPlan
+from schemas.retrieval import PartFound, PartsFound, RetrievalPlan
 from schemas.topics import PROGRESS_EVENTS
 
-TOLD = (RetrievalPlan, PartFound, ContextPack, CognitionStep)
+TOLD = (RetrievalPlan, PartFound, PartsFound, ContextPack, CognitionStep)
 
 
 class ProgressTeller:
@@ -63,8 +64,9 @@ class ProgressTeller:
         if isinstance(event, RetrievalPlan):
             opened = planner.opens_run(event, self._cognition)
             made = table.planned(cast("Received[RetrievalPlan]", record), cognition=opened)
-        elif isinstance(event, PartFound):
-            made = table.part(cast("Received[PartFound]", record))
+        elif isinstance(event, PartFound | PartsFound):
+            parts = join.parts_of(cast("Received[PartFound | PartsFound]", record))
+            return [told for each in parts if (told := table.part(each)) is not None]
         elif isinstance(event, ContextPack):
             made = table.complete(cast("Received[ContextPack]", record))
         else:

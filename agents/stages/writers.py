@@ -36,19 +36,26 @@ E = TypeVar("E", bound=Event)
 # Vectors of a few texts cost half of each alone; for more of them a question would have to wait.
 TOGETHER = 4
 MAX_BATCH = 500
+# Of the records that a stage has in progress, so many are written without waiting for more.
+ENOUGH = 32
 SEMANTIC, EPISODIC, CONSULTATIONS = "semantic", "episodic", "consultas"
 
 
-def batched(write: Callable[[Sequence[Received[E]]], Awaitable[None]]) -> MicroBatcher[Received[E], None]:
-    """Write together the records that arrive while a write is under way; an outage is everybody's."""
-    return MicroBatcher(write, MAX_BATCH, shared_errors=(Unavailable,))
+def batched(
+    write: Callable[[Sequence[Received[E]]], Awaitable[None]], every: float = 0.0
+) -> MicroBatcher[Received[E], None]:
+    """Write together the records that arrive while a write is under way, or within `every` seconds.
+
+    An outage is everybody's.
+    """
+    return MicroBatcher(write, MAX_BATCH, shared_errors=(Unavailable,), every=every, enough=ENOUGH)
 
 
 class Writer(Generic[E]):
-    """Stores records, and that is all."""
+    """Stores records, and that is all; those of `every` seconds together."""
 
-    def __init__(self, write: Callable[[Sequence[Received[E]]], Awaitable[None]]) -> None:
-        self._stored = batched(write)
+    def __init__(self, write: Callable[[Sequence[Received[E]]], Awaitable[None]], every: float = 0.0) -> None:
+        self._stored = batched(write, every)
 
     async def handle(self, record: Received[E]) -> Sequence[Outgoing]:
         """Returns when the record is stored; raises `Unavailable` when it could not be."""

@@ -1350,7 +1350,8 @@ func (v PackDecision) MarshalJSON() ([]byte, error) {
 
 // PartFound: The answer of one memory class to one plan; every wanted class always answers.
 //
-// `dropped` are the best results below the relevance threshold.
+// `dropped` are the best results below the relevance threshold. `earlier_ms` is how long a part that was sent with
+// others had waited for them.
 //
 // Its ce_type is retrieval.part-found.v1.
 type PartFound struct {
@@ -1364,6 +1365,7 @@ type PartFound struct {
 	Tokens      *int64                     `json:"tokens,omitzero"`
 	Error       *string                    `json:"error,omitzero"`
 	Dropped     []Dropped                  `json:"dropped,omitzero"`
+	EarlierMs   *int64                     `json:"earlier_ms,omitzero"`
 	Extra       map[string]json.RawMessage `json:"-"`
 }
 
@@ -1374,6 +1376,29 @@ func (v *PartFound) UnmarshalJSON(data []byte) error {
 
 func (v PartFound) MarshalJSON() ([]byte, error) {
 	type plain PartFound
+	return write(plain(v), v.Extra)
+}
+
+// PartsFound: The answers of several memory classes to one plan, by one process: what their parts would say one by
+// one.
+//
+// Its ce_type is retrieval.parts-found.v1.
+type PartsFound struct {
+	Kind      string                     `json:"kind"`
+	PlanID    string                     `json:"plan_id"`
+	PackID    string                     `json:"pack_id"`
+	MessageID string                     `json:"message_id"`
+	Parts     []PartFound                `json:"parts"`
+	Extra     map[string]json.RawMessage `json:"-"`
+}
+
+func (v *PartsFound) UnmarshalJSON(data []byte) error {
+	type plain PartsFound
+	return read(data, (*plain)(v), &v.Extra)
+}
+
+func (v PartsFound) MarshalJSON() ([]byte, error) {
+	type plain PartsFound
 	return write(plain(v), v.Extra)
 }
 
@@ -3440,6 +3465,7 @@ var Events = map[string]func() any{
 	"memory.knowledge-recorded.v1":    func() any { return new(KnowledgeRecorded) },
 	"memory.decision-recorded.v1":     func() any { return new(PackDecision) },
 	"retrieval.part-found.v1":         func() any { return new(PartFound) },
+	"retrieval.parts-found.v1":        func() any { return new(PartsFound) },
 	"progress.made.v1":                func() any { return new(ProgressMade) },
 	"retrieval.plan-made.v1":          func() any { return new(RetrievalPlan) },
 	"memory.summary-made.v1":          func() any { return new(SummaryMade) },

@@ -60,6 +60,10 @@ APIS = (
     Api(14, 0, 3, "SyncGroup",
         "group:s generation:i member:s instance:S@3 assignments[ member:s assignment:B ]",
         "throttle:i@1 error:h assignment:B"),
+    Api(15, 0, 3, "DescribeGroups",
+        "groups:*s authorized:?@3",
+        "throttle:i@1 groups[ error:h group:s state:s protocol_type:s protocol:s members[ id:s client:s host:s "
+        "metadata:B assignment:B ] authorized:i@3 ]"),
     Api(18, 0, 2, "ApiVersions", "", "error:h apis[ key:h first:h last:h ] throttle:i@1"),
     Api(19, 2, 4, "CreateTopics",
         "topics[ name:s partitions:i replication:h assignments[ index:i replicas:*i ] configs[ name:s value:S ] ] "

@@ -101,6 +101,7 @@ class Broker:
             "SyncGroup": groups.sync,
             "Heartbeat": groups.heartbeat,
             "LeaveGroup": groups.leave,
+            "DescribeGroups": groups.describe,
             "OffsetCommit": groups.commit,
             "OffsetFetch": groups.fetch_offsets,
         }

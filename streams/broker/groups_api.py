@@ -9,6 +9,8 @@ from streams.broker.wire import Answer, Decoded
 
 MEMBER_ID_REQUIRED_FROM = 4
 MAX_METADATA = 4096
+# What the asker may do with a group, which was not asked.
+NO_OPERATIONS = -(2**31)
 
 
 class GroupsApi:
@@ -47,6 +49,20 @@ class GroupsApi:
         if request.member is not None:
             return 0, code(request.member, None), ()
         return 0, Code.NONE, [(m.id, m.instance, code(m.id, m.instance)) for m in request.members or ()]
+
+    def describe(self, request: Decoded) -> Answer:
+        """State and members of groups; an unknown group is a dead one, as in Kafka."""
+        return 0, [self._described(name) for name in request.groups or ()]
+
+    def _described(self, name: str) -> Answer:
+        group = self._groups.by_name.get(name)
+        if group is None:
+            return Code.NONE, name, "Dead", "", "", [], NO_OPERATIONS
+        members = [
+            (m.id, m.asked.client_id, "", m.asked.protocols.get(group.protocol, b""), m.assignment)
+            for m in group.members.values()
+        ]
+        return Code.NONE, name, group.state, group.protocol_type, group.protocol, members, NO_OPERATIONS
 
     def commit(self, r: Decoded) -> Answer:
         refusal, _ = outcome(self._groups.may_commit, r.group, r.generation, r.member, r.instance)

@@ -7,7 +7,7 @@ from typing import Protocol
 from schemas.base import Event
 from schemas.json_schema import file_name
 from schemas.memory import AuditDecision
-from schemas.retrieval import JoinOpened, JoinTicked, PartFound
+from schemas.retrieval import JoinOpened, JoinTicked, PartFound, PartsFound
 from schemas.topics import MEMORY_DECISIONS, PACKS_PARTIAL, Topic
 from streams.docs.examples import Example
 
@@ -54,11 +54,18 @@ DEAD_LETTER_HEADERS = {
     "__streams.errors.exception": "name of the error",
     "__streams.errors.message": "what was wrong",
     "__streams.errors.stacktrace": "a hash that is equal for like failures",
-    **{f"kafka_dlt-original-{name}": f"{name} of the record that failed" for name in ("topic", "partition", "offset")},
+    "kafka_dlt-original-topic": "topic of the record that failed",
+    "kafka_dlt-original-partition": "partition of the record that failed: 4 bytes, big-endian; before 0.2 text",
+    "kafka_dlt-original-offset": "offset of the record that failed: 8 bytes, big-endian; before 0.2 text",
+    "kafka_dlt-original-timestamp": "time of the record that failed: 8 bytes, big-endian, ms since the epoch",
+    "kafka_dlt-original-timestamp-type": "CREATE_TIME",
     "fathom_stage": "the stage that could not process it",
     "fathom_reason": "reason code",
     "fathom_attempts": "how often it was tried",
+    "fathom_redrives": "how often `fathom dlq redrive` sent it again; absent: never",
 }
+# Dead letters of earlier versions have no time, and most were never sent again.
+NOT_ON_ALL = {"kafka_dlt-original-timestamp", "kafka_dlt-original-timestamp-type", "fathom_redrives"}
 
 
 class StageRow(Protocol):
@@ -179,13 +186,13 @@ def _operations(stages: Iterable[StageRow]) -> dict[str, object]:
 
 
 def sent(stage: StageRow, topic: Topic) -> tuple[type[Event], ...]:
-    """The events of a topic that a stage writes; on `packs.partial` three stages write one kind each."""
+    """The events of a topic that a stage writes; on `packs.partial` three kinds of stages write theirs."""
     if topic == MEMORY_DECISIONS and stage.name == "feedback":
         return (AuditDecision,)
     if topic != PACKS_PARTIAL:
         return topic.events
-    only: dict[str, type[Event]] = {"planner": JoinOpened, "assembler": JoinTicked}
-    return (only.get(stage.name, PartFound),)
+    only: dict[str, tuple[type[Event], ...]] = {"planner": (JoinOpened,), "assembler": (JoinTicked,)}
+    return only.get(stage.name, (PartFound, PartsFound))
 
 
 def _of(channel: str, messages: Sequence[str]) -> dict[str, object]:
@@ -239,7 +246,7 @@ def _header_schemas() -> dict[str, object]:
             "type": "object",
             "description": "the original headers, and these",
             "properties": letters,
-            "required": list(letters),
+            "required": [name for name in letters if name not in NOT_ON_ALL],
         },
     }
 

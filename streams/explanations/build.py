@@ -10,7 +10,7 @@ from schemas.envelope import Received
 from schemas.items import Provenance
 from schemas.memory import CorrectionIssued, PackDecision
 from schemas.packs import ContextPack
-from schemas.retrieval import JoinOpened, PartFound, PlanTerms, RetrievalPlan
+from schemas.retrieval import JoinOpened, PlanTerms, RetrievalPlan
 from schemas.tools import ToolCallResolved
 from streams.explanations.evidence import LogEvidence, Missing
 from streams.explanations.explanation import (
@@ -164,7 +164,7 @@ def _plan(found: LogEvidence) -> PlanExplained | None:
 def _parts(found: LogEvidence, newest: Received[ContextPack] | None) -> Iterator[PartExplained]:
     """Each wanted memory: from the pack's report, else from the records of the parts themselves."""
     plan, opened = found.first(RetrievalPlan), found.first(JoinOpened)
-    sent = {each.event.memory_class: each for each in reversed(found.of(PartFound))}
+    sent = {each.event.memory_class: each for each in reversed(found.parts())}
     reports = {each.memory_class: each for each in (newest.event.parts if newest else ())}
     wanted = opened.event.wanted if opened else [each.memory_class for each in plan.event.sources] if plan else ()
     for memory in dict.fromkeys((*reports, *wanted, *sent)):
@@ -202,7 +202,7 @@ def _pack(each: Received[ContextPack]) -> PackExplained:
 
 
 def _dropped(found: LogEvidence, newest: Received[ContextPack] | None) -> Iterator[OmissionExplained]:
-    parts = found.of(PartFound)
+    parts = found.parts()
     # Of two answers of a memory the first counts.
     sent = {part.event.memory_class: part for part in reversed(parts)}
     sources = {item.id: item.provenance for part in parts for item in part.event.items}

@@ -5,9 +5,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
+from agents.core.packs.join import parts_of
 from agents.ports.graph import ClaimContested, DecisionTrace
 from schemas.base import Conversation, Event
 from schemas.envelope import Received
+from schemas.retrieval import PartFound, PartsFound
 from schemas.topics import Topic
 
 E = TypeVar("E", bound=Event)
@@ -42,6 +44,12 @@ class LogEvidence:
     def of(self, event: type[E]) -> list[Received[E]]:
         """The events of one type."""
         return [each for each in self.events if isinstance(each.event, event)]
+
+    def parts(self) -> list[Received[PartFound]]:
+        """The parts of the plan, whether they were sent alone or together."""
+        return [
+            part for each in self.events if isinstance(each.event, PartFound | PartsFound) for part in parts_of(each)
+        ]
 
     def first(self, event: type[E]) -> Received[E] | None:
         """The first event of one type."""

@@ -22,7 +22,7 @@ from schemas.envelope import Received
 from schemas.items import ClaimItem
 from schemas.memory import ClaimAsserted, CorrectionIssued, PackDecision
 from schemas.packs import ContextPack
-from schemas.retrieval import JoinOpened, PartFound, RetrievalPlan
+from schemas.retrieval import JoinOpened, RetrievalPlan
 from schemas.tools import ToolCallRequested, ToolCallResolved
 from schemas.topics import (
     BY_NAME,
@@ -199,7 +199,7 @@ class _MessageReading:
     def claims(self) -> list[str]:
         """The claims of the message and its answers, and those that its pack shows."""
         own = [each.event.claim_id for each in self._found.of(ClaimAsserted)]
-        sent = [item for part in self._found.of(PartFound) for item in part.event.items]
+        sent = [item for part in self._found.parts() for item in part.event.items]
         shown = [item.claim_id for item in sent if isinstance(item, ClaimItem)]
         return list(dict.fromkeys((*own, *shown)))
 
@@ -271,7 +271,7 @@ class _MessageReading:
 
     def _has_parts(self) -> bool:
         opened = self._found.first(JoinOpened)
-        have = {each.event.memory_class for each in self._found.of(PartFound)}
+        have = {each.event.memory_class for each in self._found.parts()}
         return opened is not None and have.issuperset(opened.event.wanted)
 
     def _has_packs(self) -> bool:

@@ -19,6 +19,7 @@ import faust
 from aiokafka.errors import KafkaError
 from faust.app.base import BootStrategy
 
+from streams.faust.beginnings import Beginning
 from streams.faust.consumer import DirectConsumer, Hook, MissingTopicError
 from streams.faust.scheme import SCHEME, register
 from streams.faust.watermark import Watermark
@@ -64,6 +65,7 @@ class _App(faust.App):
     source_topics: frozenset[str]
     copartitioned: tuple[str, ...] = ()
     client_options: Mapping[str, object]
+    patience: tuple[int, int] | None = None
     connect_timeout: float
     drain_timeout: float
     handover_timeout: float
@@ -116,7 +118,8 @@ class ConsumerGroup:
     take twice a rebalance, unless `start_timeout` says otherwise. Intervals and timeouts are
     seconds. Partitions of one number of the `copartitioned` topics have one owner, and are read in the
     order of their timestamps, those of one millisecond in the order of the topics. `client_options` (security, fetch
-    sizes) are passed to aiokafka as they are.
+    sizes) are passed to aiokafka as they are. With `patience` (bytes, milliseconds), fetches after one that brought
+    records wait for so many, or so long.
     """
 
     def __init__(
@@ -139,6 +142,7 @@ class ConsumerGroup:
         data_dir: Path | None = None,
         copartitioned: Sequence[str] = (),
         client_options: Mapping[str, object] | None = None,
+        patience: tuple[int, int] | None = None,
     ) -> None:
         self.name = name
         self.topics = tuple(topics)
@@ -148,6 +152,7 @@ class ConsumerGroup:
         self._drain_timeout = drain_timeout
         self._handover_timeout = drain_timeout if handover_timeout is None else handover_timeout
         self._client_options = dict(client_options or {})
+        self._patience = patience
         self._copartitioned = tuple(copartitioned)
         self._app: _App | None = None
         self._consumer: DirectConsumer | None = None
@@ -216,6 +221,19 @@ class ConsumerGroup:
         mark = self._mark(tp)
         return None if mark is None else mark.committed
 
+    def beginnings(self) -> Mapping[TopicPartition, Beginning]:
+        """Where each partition of the last assignment begins, and the note of its last owner."""
+        return {} if self._consumer is None else self._consumer.beginnings
+
+    async def note(self, notes: Mapping[TopicPartition, str | None]) -> bool:
+        """Commit the partitions as they are, with these notes from now on; None: with the usual one."""
+        return self._consumer is not None and await self._consumer.note(notes)
+
+    def keep(self, notes: Mapping[TopicPartition, str]) -> None:
+        """Leave these notes at the next release instead of the one that says that nothing was in progress."""
+        if self._consumer is not None:
+            self._consumer.kept = notes
+
     def uncommitted(self, tp: TopicPartition) -> int:
         """The number of delivered records that are not committed."""
         mark = self._mark(tp)
@@ -257,6 +275,7 @@ class ConsumerGroup:
         app = _App(self.name, loop=asyncio.get_running_loop(), **self._settings)
         app.source_topics = frozenset(self.topics)
         app.client_options = self._client_options
+        app.patience = self._patience
         app.copartitioned = self._copartitioned
         app.connect_timeout = min(self._start_timeout, CONNECT_LIMIT_S)
         app.drain_timeout = self._drain_timeout

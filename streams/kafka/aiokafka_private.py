@@ -17,10 +17,12 @@ from aiokafka.admin.config_resource import ConfigResourceType
 from aiokafka.conn import AIOKafkaConnection, CloseReason
 from aiokafka.errors import ConsumerStoppedError, KafkaConnectionError, KafkaTimeoutError
 from aiokafka.protocol.api import Request, RequestStruct, Response
+from aiokafka.protocol.fetch import FetchRequest
 from aiokafka.protocol.types import Array, Boolean, Int8, Int16, Int32, Schema, String
 from aiokafka.structs import OffsetAndMetadata
 
 from streams.config import ConfigError
+from streams.kafka.wire_speed import hasten
 from streams.stores.guard import is_closed_transport
 
 VERSION: Final = "0.14.0"
@@ -37,6 +39,9 @@ def prepare() -> None:
     check_version(version("aiokafka"))
     if AIOKafkaConnection.send is STOCK_SEND:
         AIOKafkaConnection.send = sends(STOCK_SEND)
+        for fetch in FetchRequest._CLASSES:
+            hasten(fetch.SCHEMA)
+            hasten(fetch.RESPONSE_TYPE.SCHEMA)
 
 
 def check_version(installed: str) -> None:
@@ -168,6 +173,19 @@ async def fetched_records(
 def fetch_waiter(client: AIOKafkaConsumer) -> Any:
     """A future of the next fetch response."""
     return client._fetcher._create_fetch_waiter()
+
+
+def fetch_patiently(client: AIOKafkaConsumer, min_bytes: int, wait_ms: int) -> None:
+    """Fetch as the client was made to while nothing comes, and in batches of a size or a time while something does."""
+    fetcher = client._fetcher
+    stock, eager = fetcher._proc_fetch_request, (fetcher._fetch_min_bytes, fetcher._fetch_max_wait_ms)
+
+    async def fetched(*request: Any) -> bool:
+        found: bool = await stock(*request)
+        fetcher._fetch_min_bytes, fetcher._fetch_max_wait_ms = (min_bytes, wait_ms) if found else eager
+        return found
+
+    fetcher._proc_fetch_request = fetched
 
 
 def partition_state(client: AIOKafkaConsumer, tp: TopicPartition) -> Any | None:

@@ -41,25 +41,25 @@ async def create(bootstrap: str, settings: Settings, name: str, topic: str, part
     await topics_admin.create_missing(bootstrap, [replace(like, name=name)], security_of(settings))
 
 
-class PackWriter:
-    """Writes packs to the replay's topic, several in flight; `flush` awaits all of them."""
+class ReplayWriter:
+    """Writes records of a replay to one of its topics, several in flight; `flush` awaits all of them."""
 
-    def __init__(self, producer: AIOKafkaProducer, topic: str, replay_id: str) -> None:
+    def __init__(self, producer: AIOKafkaProducer, topic: str, replay_id: str, marks: Headers = ()) -> None:
         self._producer = producer
         self._topic = topic
-        self._mark = (REPLAY_HEADER, replay_id.encode())
+        self._marks = ((REPLAY_HEADER, replay_id.encode()), *marks)
         self._sent: list[asyncio.Future[object]] = []
 
     async def write(self, partition: int, key: bytes, value: bytes, headers: Headers) -> None:
-        """Send a pack to the partition of the recorded one."""
-        marked = [*headers, self._mark]
+        """Send a record to the partition of the recorded one."""
+        marked = [*headers, *self._marks]
         sent = await self._producer.send(self._topic, value, key=key or None, partition=partition, headers=marked)
         self._sent.append(sent)
         if len(self._sent) >= UNDER_WAY:
             await self.flush()
 
     async def flush(self) -> None:
-        """Raises the first error of a pack that could not be stored."""
+        """Raises the first error of a record that could not be stored."""
         sent, self._sent = self._sent, []
         await asyncio.gather(*sent)
 
@@ -70,7 +70,7 @@ async def remake(
     settings: Settings,
     tokens: TokenCounter,
     selection: Selection,
-    writer: PackWriter,
+    writer: ReplayWriter,
     advance: Callable[[int, str], object],
 ) -> Verdict:
     """Remake the packs of all ranges and compare them with the recorded ones.

@@ -2,10 +2,12 @@
 
 import re
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from uuid import UUID
 
-from schemas.base import Event
+from schemas.base import Event, derive
 from schemas.envelope import Received
 
 ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
@@ -16,15 +18,22 @@ DURATION = re.compile(
 )
 # The header that marks a record as a replay's, with its id.
 REPLAY_HEADER = "fathom_replay"
+# The parts that messages are divided into for a sample.
+SHARES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """A start (ms since the epoch), a tenant and a conversation; None selects all."""
+    """A start (ms since the epoch), a tenant and a conversation; None selects all.
+
+    Of a reprocessing also a first offset by partition of `messages.in`, and the share of messages that is a `sample`.
+    """
 
     since: int | None = None
     tenant: str | None = None
     conversation: str | None = None
+    offsets: Mapping[int, int] | None = None
+    sample: float = 1.0
 
     def has(self, record: Received[Event]) -> bool:
         """Whether the record is selected; with a conversation, records without one are not."""
@@ -33,6 +42,14 @@ class Selection:
         if self.conversation is not None:
             return getattr(record.event, "conversation_id", None) == self.conversation
         return True
+
+    def answers(self, record: Received[Event], message_id: str) -> bool:
+        """Whether a message is answered again; by its id, so that every run has the same sample."""
+        if self.since is not None and record.timestamp < self.since:
+            return False
+        if self.offsets is not None and record.offset < self.offsets.get(record.partition, 0):
+            return False
+        return self.sample >= 1 or UUID(derive("sample", message_id)).int % SHARES < self.sample * SHARES
 
     @property
     def whole(self) -> bool:

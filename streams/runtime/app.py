@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from socket import socket
@@ -21,15 +22,17 @@ from streams.dependencies import Dependencies
 from streams.faust.consumer_group import ConsumerGroup
 from streams.kafka import ledger, topics_admin, topics_plan
 from streams.kafka.broker_probe import BrokerProbe
+from streams.kafka.lag_status import NUMBERS, LagSample, LagWindow, stands, worst
 from streams.kafka.producer import Producer
 from streams.kafka.records import TopicPartition
 from streams.kafka.security import security_of
 from streams.models.open import NONE, Models
 from streams.runtime import data_dir
+from streams.runtime.admission.priority import PriorityGate
+from streams.runtime.crash_loops import CarefulTurn, CrashGuard
 from streams.runtime.group_runner import GroupRunner
 from streams.runtime.health import GroupState, Health, ProcessState
 from streams.runtime.health_server import HealthServer, ServedApi
-from streams.runtime.priority import PriorityGate
 from streams.runtime.store_watch import Check, StoreWatch, answered
 from streams.runtime.stores import Stores
 from streams.stores.settings import EMBEDDED, MEMORY
@@ -46,12 +49,14 @@ from streams.views.working_sets import RecoverableWorkingSets
 
 LOGGER = logging.getLogger("fathom.worker")
 BEAT_EVERY_S = 0.5
+# How often offsets are kept, to tell how groups keep up.
+LOOK_EVERY_S = 2.0
 # As long as a cluster takes to find a new leader; a rebalance waits for thirty seconds.
 HANDOVER_S = 20.0
 # Watched as the stores are.
 BROKER, DISK = "broker", "disk"
 # Stages that learn from packs read several records at a time: a fetch for each would cost more than handling it.
-PATIENT = {"fetch_min_bytes": 65_536, "fetch_max_wait_ms": 100}
+PATIENT_BYTES, PATIENT_MS = 65_536, 100
 
 
 def dependencies(
@@ -104,8 +109,12 @@ class Worker:
         self._security = security_of(settings)
         self._producer = Producer(bootstrap, security=self._security)
         self._gate = PriorityGate()
+        self._turn = CarefulTurn()
         self._groups: list[tuple[ConsumerGroup, GroupRunner]] = []
         self._background: list[asyncio.Task[None]] = []
+        self._windows: defaultdict[str, LagWindow] = defaultdict(LagWindow)
+        # Groups of background stages may stand for long in an overload, and no pack waits for them.
+        self._awaited = {stage.group_name for stage in stages if not stage.background}
         self._probe = BrokerProbe(lambda: bootstrap, self._security)
         self._watch = StoreWatch(self._checks())
         self._partitions = settings.partitions
@@ -202,26 +211,26 @@ class Worker:
             name, rows, self._producer, settings,
             read_ledger=self._read_ledger, give_up=self._producer.give_up, gate=self._gate,
         )  # fmt: skip
+        guard = CrashGuard(runner, self._turn)
         group = ConsumerGroup(
             rows[0][0].consumer_group,
             runner.topics,
             # A join's packs are awaited: one that arrives after the next owner has read the ledger would be sent twice.
             handover_timeout=HANDOVER_S if any(stage.ledger for stage, _ in rows) else None,
             bootstrap=self._bootstrap,
-            sink=runner.sink,
+            sink=guard.sink,
             copartitioned=runner.copartitioned,
-            on_assigned=partial(self._assigned, runner),
-            on_revoked=partial(self._revoked, runner),
+            on_assigned=partial(self._assigned, runner, guard),
+            on_revoked=partial(self._revoked, runner, guard),
             commit_interval=settings.commit_interval_ms / 1000,
             session_timeout=settings.session_timeout_ms / 1000,
             heartbeat_interval=min(3.0, settings.session_timeout_ms / 3000),
             instance_id=f"{settings.instance_id}-{name}" if settings.instance_id else None,
-            client_options={
-                **self._security.client_options(),
-                **(PATIENT if all(stage.background for stage, _ in rows) else {}),
-            },
+            client_options=self._security.client_options(),
+            patience=(PATIENT_BYTES, PATIENT_MS) if all(stage.background for stage, _ in rows) else None,
         )
         runner.join(group)
+        guard.join(group)
         return group, runner
 
     async def _read_ledger(
@@ -231,13 +240,15 @@ class Worker:
         source, numbers = stage.reads[0].name, [tp.partition for tp in partitions]
         return await ledger.read(self._bootstrap, source, stage.ledger, numbers, stage.consumer_group, self._security)
 
-    async def _assigned(self, runner: GroupRunner, partitions: frozenset[TopicPartition]) -> None:
+    async def _assigned(self, runner: GroupRunner, guard: CrashGuard, partitions: frozenset[TopicPartition]) -> None:
         for topic, view in self._views.items():
             if topic in runner.topics:
                 await view.on_assigned(tp.partition for tp in partitions if tp.topic == topic)
         await runner.on_assigned(partitions)
+        guard.assigned()
 
-    async def _revoked(self, runner: GroupRunner, partitions: frozenset[TopicPartition]) -> None:
+    async def _revoked(self, runner: GroupRunner, guard: CrashGuard, partitions: frozenset[TopicPartition]) -> None:
+        await guard.revoked()
         await runner.on_revoked(partitions)
         for topic, view in self._views.items():
             if topic in runner.topics:
@@ -250,8 +261,22 @@ class Worker:
             checks[DISK] = partial(asyncio.to_thread, data_dir.full, home)
         return checks
 
+    def _state(self, group: ConsumerGroup, name: str) -> GroupState:
+        partitions = self._windows[name].judged()
+        judged = worst(partitions)
+        return {
+            "healthy": group.healthy(),
+            "partitions": len(group.assignment()),
+            "stalled_s": round(group.stalled_for(), 1),
+            "status": judged.status,
+            "lag": judged.lag,
+            "why": judged.why,
+            "stuck": name in self._awaited and stands(partitions),
+        }
+
     async def _beat(self) -> None:
         loop = asyncio.get_running_loop()
+        look = 0.0
         while True:
             due = loop.time() + BEAT_EVERY_S
             await asyncio.sleep(BEAT_EVERY_S)
@@ -259,16 +284,16 @@ class Worker:
             metrics.LOOP_LAG.set(max(loop.time() - due, 0.0))
             for group, runner in self._groups:
                 _measure(group, runner)
+                if loop.time() >= look:
+                    self._windows[runner.name].add(_offsets(group, runner, loop.time()))
+                    metrics.LAG_STATUS.labels(runner.name).set(
+                        NUMBERS[worst(self._windows[runner.name].judged()).status]
+                    )
+            if loop.time() >= look:
+                look = loop.time() + LOOK_EVERY_S
 
     def _describe(self) -> ProcessState:
-        groups: dict[str, GroupState] = {
-            runner.name: {
-                "healthy": group.healthy(),
-                "partitions": len(group.assignment()),
-                "stalled_s": round(group.stalled_for(), 1),
-            }
-            for group, runner in self._groups
-        }
+        groups: dict[str, GroupState] = {runner.name: self._state(group, runner.name) for group, runner in self._groups}
         said, away = self._watch.states(), self._watch.away()
         return {
             "groups": groups,
@@ -276,6 +301,15 @@ class Worker:
             "stores": said,
             "away": [wrong for name, wrong in away.items() if name != DISK],
         }
+
+
+def _offsets(group: ConsumerGroup, runner: GroupRunner, now: float) -> Iterator[tuple[str, LagSample]]:
+    """The offsets of the partitions held: what is not committed yet is not done, except what a join holds."""
+    for tp in group.assignment():
+        position, end = group.position(tp), group.highwater(tp)
+        if position is not None and end is not None:
+            done = position if runner.holds else position - group.uncommitted(tp)
+            yield f"{tp.topic}[{tp.partition}]", LagSample(now, done, end)
 
 
 def _measure(group: ConsumerGroup, runner: GroupRunner) -> None:

@@ -1,16 +1,22 @@
 """Dead letters: their headers, and the limit at which they stop a stage.
 
-Both common header families are written, so that existing tools can redrive: Kafka Streams' (KIP-1034) and Spring's.
-Bytes, key and headers are the original's. All header values are text.
+Both common header families are written, each in its own form, so that existing tools can redrive: Kafka Streams'
+(KIP-1034), whose values are text, and Spring's, whose numbers are big-endian bytes. Bytes, key and headers are the
+original's.
 """
 
 import hashlib
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from streams.kafka.records import Record
 
 STREAMS, SPRING = "__streams.errors.", "kafka_dlt-original-"
+STAGE, REASON, ATTEMPTS = "fathom_stage", "fathom_reason", "fathom_attempts"
+# Spring's numbers by name, with their bytes. Earlier dead letters hold them as text.
+SPRING_BYTES = {SPRING + "partition": 4, SPRING + "offset": 8, SPRING + "timestamp": 8}
 TRACE_CHARS = 32
 RATIO_WINDOW = 2_000
 
@@ -27,20 +33,63 @@ class Failure:
 
 def headers_of(record: Record, stage: str, failure: Failure) -> list[tuple[str, bytes]]:
     """The headers of a dead letter: the original ones, then what failed, where, why and how often."""
-    place = {"topic": record.topic, "partition": str(record.partition), "offset": str(record.offset)}
+    place: dict[str, str | int] = {"topic": record.topic, "partition": record.partition, "offset": record.offset}
     fingerprint = hashlib.sha256(f"{failure.exception}:{failure.detail}".encode()).hexdigest()[:TRACE_CHARS]
-    added = {
+    added: dict[str, str | int] = {
         STREAMS + "exception": failure.exception,
         STREAMS + "message": failure.detail,
         # A hash groups like failures; a real stack trace would carry the record's contents into headers.
         STREAMS + "stacktrace": fingerprint,
-        **{STREAMS + name: text for name, text in place.items()},
-        **{SPRING + name: text for name, text in place.items()},
-        "fathom_stage": stage,
-        "fathom_reason": failure.code,
-        "fathom_attempts": str(failure.attempts),
+        **{STREAMS + name: value for name, value in place.items()},
+        **{SPRING + name: value for name, value in place.items()},
+        SPRING + "timestamp": record.timestamp,
+        SPRING + "timestamp-type": "CREATE_TIME",
+        STAGE: stage,
+        REASON: failure.code,
+        ATTEMPTS: failure.attempts,
     }
-    return [*record.headers, *((name, text.encode()) for name, text in added.items())]
+    return [*record.headers, *((name, _bytes_of(name, value)) for name, value in added.items())]
+
+
+def _bytes_of(name: str, value: str | int) -> bytes:
+    if name in SPRING_BYTES and isinstance(value, int):
+        return value.to_bytes(SPRING_BYTES[name], "big", signed=True)
+    return str(value).encode()
+
+
+def is_added(name: str) -> bool:
+    """Whether a header is one that a dead letter has beyond its original's."""
+    return name.startswith((STREAMS, SPRING)) or name in (STAGE, REASON, ATTEMPTS)
+
+
+def header_text(name: str, value: bytes | None) -> str:
+    """A header as text, Spring's numbers in either form; bytes that are no text are replaced."""
+    raw = bytes(value or b"")
+    # Eight digits are no binary offset: as one they would be beyond any log.
+    if len(raw) == SPRING_BYTES.get(name) and not raw.isdigit():
+        return str(int.from_bytes(raw, "big", signed=True))
+    return raw.decode(errors="replace")
+
+
+class LogPosition(NamedTuple):
+    """The position of a record: topic, partition and offset."""
+
+    topic: str
+    partition: int
+    offset: int
+
+    def __str__(self) -> str:
+        return f"{self.topic}:{self.partition}:{self.offset}"
+
+
+def place_of(headers: Iterable[tuple[str, bytes | None]]) -> LogPosition | None:
+    """The original's position by a dead letter's headers of either family; None where they do not tell."""
+    found = {name: header_text(name, value) for name, value in headers}
+    for family in (STREAMS, SPRING):
+        topic, *numbers = (found.get(family + name, "") for name in ("topic", "partition", "offset"))
+        if topic and all(number.isdecimal() for number in numbers):
+            return LogPosition(topic, int(numbers[0]), int(numbers[1]))
+    return None
 
 
 class TooManyDeadLettersError(Exception):

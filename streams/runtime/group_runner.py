@@ -6,7 +6,7 @@ ticks joins, and applies backpressure.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import chain
 from typing import Protocol
@@ -17,16 +17,15 @@ from schemas.envelope import Received
 from streams.config import Settings
 from streams.kafka.producer import Sender
 from streams.kafka.records import Record, TopicPartition
-from streams.runtime.dead_letters import DlqLimit
-from streams.runtime.priority import PriorityGate
-from streams.runtime.stage_runner import InFlightRecord, StageRunner
+from streams.runtime.admission.priority import PriorityGate
+from streams.runtime.dead_letters import DlqLimit, Failure
+from streams.runtime.in_flight import InFlightRecord
+from streams.runtime.stage_runner import StageRunner
 from streams.telemetry import metrics
 from streams.topology import Stage
 
 LOGGER = logging.getLogger("fathom.group")
 TICK_EVERY_S = 0.01
-# The share of a stage's concurrency that must be free before reading resumes: one eighth.
-RESUME_DIVISOR = 8
 
 
 class Membership(Protocol):
@@ -86,6 +85,7 @@ class GroupRunner:
                 DlqLimit(stage.name, max_consecutive=settings.dlq_max_consecutive, max_ratio=settings.dlq_max_ratio),
                 gate=gate,
                 most=min(stage.concurrency, settings.max_in_flight),
+                max_waiting_bytes=settings.max_waiting_mb << 20,
                 handled=self._handled,
                 broken=self._broken,
             )
@@ -108,6 +108,11 @@ class GroupRunner:
         stages = (runner.stage for runner in self._runners)
         several = (stage.reads for stage in stages if len(stage.reads) > 1 and stage.order != "none")
         return tuple(dict.fromkeys(topic.name for topic in chain.from_iterable(several)))
+
+    @property
+    def holds(self) -> bool:
+        """Whether a stage holds inputs until what it makes of them is sent: none of them is committed before."""
+        return any(runner.stage.ledger is not None for runner in self._runners)
 
     def join(self, membership: Membership) -> None:
         """Bind the consumer group that feeds `sink`."""
@@ -132,10 +137,7 @@ class GroupRunner:
 
     def _has_room(self, topic: str, *, resuming: bool = False) -> bool:
         """Whether all stages that read a topic have room for one more record, or for several."""
-        for runner in self._readers[topic]:
-            if runner.load >= runner.most - (runner.most // RESUME_DIVISOR if resuming else 0):
-                return False
-        return True
+        return all(runner.has_room(resuming=resuming) for runner in self._readers[topic])
 
     async def on_assigned(self, partitions: frozenset[TopicPartition]) -> None:
         """Pass the contents of their output partitions to stages with a ledger, before the first record."""
@@ -149,6 +151,8 @@ class GroupRunner:
     async def on_revoked(self, partitions: frozenset[TopicPartition]) -> None:
         """Drain, then discard: the next owner reads unacknowledged records again."""
         numbers = {tp.partition for tp in partitions}
+        for runner in self._runners:
+            runner.discard_waiting(numbers)
         try:
             await asyncio.gather(*(runner.drain(numbers) for runner in self._runners))
         except asyncio.CancelledError:
@@ -186,6 +190,27 @@ class GroupRunner:
         delivery = InFlightRecord(record, len(readers), self._ack)
         for runner in readers:
             runner.submit(delivery)
+
+    async def take_stepwise(
+        self, record: Record, before: Callable[[str], Awaitable[None]], refused: Mapping[str, Failure | None]
+    ) -> None:
+        """Hand a record to one stage after the other, each when the last is done; `before` is told which
+        is next, and an empty name when one has refused it.
+
+        The `refused` stages do not handle it: it becomes their dead letter, or is one where there is no failure.
+        """
+        readers = self._readers[record.topic]
+        delivery = InFlightRecord(record, len(readers), self._ack)
+        for runner in readers:
+            await before(runner.stage.name)
+            if runner.stage.name not in refused:
+                runner.submit(delivery)
+                await self.idle()
+            elif (failure := refused[runner.stage.name]) is None:
+                delivery.done()
+            else:
+                await runner.refuse(delivery, failure)
+                await before("")
 
     async def _take_later(self, record: Record) -> None:
         # Accepted only after the wait: a rebalance cancels the wait, and the record then belongs to the next owner.

@@ -8,11 +8,18 @@ LOOP_STALL_S = 10.0
 
 
 class GroupState(TypedDict):
-    """Whether a consumer group reads, how many partitions it has, and for how many seconds its reading loop stands."""
+    """Whether a consumer group reads, how many partitions it has, and for how many seconds its reading loop stands.
+
+    `status`, `lag` (records to read) and `why` say how it keeps up; `stuck` where packs wait for it in vain.
+    """
 
     healthy: bool
     partitions: int
     stalled_s: NotRequired[float]
+    status: NotRequired[str]
+    lag: NotRequired[int]
+    why: NotRequired[str]
+    stuck: NotRequired[bool]
 
 
 class ProcessState(TypedDict):
@@ -67,6 +74,7 @@ class Health:
             why.append(f"the event loop has not moved for {lag:.0f} s")
         if self.started:
             why += [f"group {name} does not read" for name, group in known["groups"].items() if not group["healthy"]]
+            why += [f"group {name}: {group['why']}" for name, group in known["groups"].items() if group.get("stuck")]
         if (disk := known.get("disk", "ok")) != "ok":
             why.append(disk)
         return why + known.get("away", [])

@@ -9,6 +9,7 @@ from streams.config import ConfigError, Settings, secret
 from streams.kafka.security import security_of
 from streams.models.open import chat_completions
 from streams.runtime import data_dir
+from streams.stores import word_lists
 from streams.stores.settings import StoreSettings
 
 SECRETS = ("qdrant_api_key_file", "neo4j_password_file", "mcp_tokens_file", "ask_tokens_file")
@@ -19,6 +20,7 @@ def faults(settings: Settings) -> Iterator[Exception]:
     checks: list[Callable[[], object]] = [
         partial(security_of, settings),
         partial(chat_completions, settings),
+        partial(word_lists.extend, settings.lexicons),
         *(partial(secret, name, getattr(settings, name)) for name in SECRETS),
     ]
     for check in checks:

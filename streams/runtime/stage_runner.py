@@ -15,57 +15,43 @@ is sent again without handling the record again: a stage with state has already 
 
 import asyncio
 import logging
-import random
 import time
 from collections import deque
-from collections.abc import Callable, Hashable, Sequence
-
-from aiokafka.errors import KafkaError
+from collections.abc import Callable, Collection, Hashable, Sequence
+from itertools import islice
 
 from agents.errors import Rejected, Unavailable
-from agents.ports.handlers import FailureTellingHandler, FilteringHandler, Handler, JoiningHandler, LedgerHandler
-from schemas import codec
+from agents.ports.handlers import (
+    FailureTellingHandler,
+    FilteringHandler,
+    Handler,
+    JoiningHandler,
+    JointHandler,
+    LedgerHandler,
+)
 from schemas.base import Event
 from schemas.codec import Undecodable
-from schemas.envelope import Outgoing, Position, Received, Refused, Step
-from schemas.topics import Topic
+from schemas.envelope import Outgoing, Position, Received, Refused
 from streams.kafka.producer import Sender
 from streams.kafka.records import Record
-from streams.runtime.dead_letters import DlqLimit, Failure, headers_of
-from streams.runtime.priority import PriorityGate
+from streams.runtime.admission.fairness import Backlog
+from streams.runtime.admission.priority import PriorityGate
+from streams.runtime.dead_letters import DlqLimit, Failure
+from streams.runtime.in_flight import HandledRecord, InFlightRecord
+from streams.runtime.joint_send import JointSend
 from streams.runtime.refusals import Refusals
+from streams.runtime.stage_sender import StageSender
 from streams.telemetry import metrics
 from streams.topology import Stage
 
 LOGGER = logging.getLogger("fathom.stage")
-FIRST_WAIT, MAX_BACKOFF_S = 0.05, 5.0
 BUG = "bug"
 MAX_WHY = 500
-
-
-class InFlightRecord:
-    """A record in progress in a group: decoded once, acknowledged when all its stages are done."""
-
-    __slots__ = ("_ack", "_left", "_received", "record")
-
-    def __init__(self, record: Record, stages: int, ack: Callable[[Record], None]) -> None:
-        self.record = record
-        self._left = stages
-        self._ack = ack
-        self._received: Received[Event] | None = None
-
-    def received(self, topic: Topic) -> Received[Event]:
-        """The decoded record; raises `Undecodable`."""
-        if self._received is None:
-            record = self.record
-            self._received = codec.decode_record(topic, record)
-        return self._received
-
-    def done(self) -> None:
-        """Count one stage as done; acknowledge the record after the last."""
-        self._left -= 1
-        if self._left == 0:
-            self._ack(self.record)
+# Records of one order that a join handles before it sends: few enough for the first of them not to wait long.
+MAX_TOGETHER = 16
+TENANT = ("tenant", "ce_tenant")
+# The share of a stage's concurrency that must be free before reading resumes: one eighth.
+RESUME_DIVISOR = 8
 
 
 class StageRunner:
@@ -80,12 +66,13 @@ class StageRunner:
         *,
         gate: PriorityGate,
         most: int,
+        max_waiting_bytes: int = 0,
         handled: Callable[[], None],
         broken: Callable[[BaseException], None],
     ) -> None:
         self.stage = stage
         self.handler = handler
-        self._sender = sender
+        self._sender = StageSender(stage, sender)
         self._limit = limit
         self._refusals = Refusals(stage.name)
         self._gate = gate
@@ -93,13 +80,16 @@ class StageRunner:
         self._handled = handled
         self._broken = broken
         self._telling = handler if isinstance(handler, FailureTellingHandler) else None
+        self._joint = handler if isinstance(handler, JointHandler) else None
         self._filter = handler if isinstance(handler, FilteringHandler) else None
         self.following = handler if isinstance(handler, LedgerHandler) and stage.ledger is not None else None
         self.joining = handler if isinstance(handler, JoiningHandler) and stage.ledger is not None else None
-        self.load = 0  # records taken and not yet handled
+        self.load = 0  # records begun and not yet handled
+        self._backlog: Backlog[InFlightRecord] = Backlog(max_waiting_bytes if stage.first else 0)
         self._chains: dict[Hashable, deque[InFlightRecord]] = {}
         self._tasks: dict[asyncio.Task[None], int] = {}
         self._held: dict[Position, InFlightRecord] = {}
+        self._gauge_held = metrics.HELD.labels(stage.name)
         self._seconds_ok = metrics.PROCESS.labels(stage.name, "ok")
         self._seconds_dead = metrics.PROCESS.labels(stage.name, "dead-letter")
         self._topics = {topic.name: topic for topic in stage.reads}
@@ -108,13 +98,36 @@ class StageRunner:
         """Accept a record; records of one ordering key (see `Stage.order`) are handled sequentially."""
         record = delivery.record
         if self._filter is not None and not self._is_wanted(self._filter, delivery):
-            delivery.done()
-            return
+            return delivery.done()
+        if not self.stage.first:
+            return self._begin(delivery)
+        tenant, tenants = _tenant(record), self._gate.tenants
+        tenants.came(tenant)
+        # One that has little begins though the stage is full, up to as much again: what fills it is others'.
+        if self.load < 2 * self.most and tenants.has_little(tenant) and not self._backlog.holds(tenant):
+            return self._begin(delivery)
+        self._backlog.put(tenant, delivery)
+        return self._begin_waiting()
+
+    def has_room(self, *, resuming: bool = False) -> bool:
+        """Whether one more record may be accepted, or several."""
+        spare = self.most // RESUME_DIVISOR if resuming else 0
+        return self.load < self.most - spare or self._backlog.has_room(resuming=resuming)
+
+    def _begin_waiting(self) -> None:
+        while self._backlog and self.load < self.most:
+            self._begin(self._backlog.take())
+
+    def _begin(self, delivery: InFlightRecord) -> None:
         self.load += 1
         if self.stage.first:
             self._gate.filled(self.load, self.most)
         if not self.stage.background:
             self._gate.enter(first=self.stage.first)
+        if self._joint is not None:
+            delivery.joint = delivery.joint or JointSend()
+            delivery.joint.expect()
+        record = delivery.record
         key = self._order_key(record)
         chain = self._chains.get(key)
         if chain is not None:
@@ -136,6 +149,11 @@ class StageRunner:
         """Whether a record of the partition is being handled."""
         return partition in self._tasks.values()
 
+    def discard_waiting(self, partitions: set[int]) -> None:
+        """Discard the records of these partitions that are not begun; their next owner reads them again."""
+        for tenant, _ in self._backlog.drop(partitions):
+            self._gate.tenants.went(tenant)
+
     async def drain(self, partitions: set[int] | None) -> None:
         """Wait until no record of these partitions (None: of any) is being handled."""
         while tasks := [t for t, partition in self._tasks.items() if partitions is None or partition in partitions]:
@@ -147,11 +165,17 @@ class StageRunner:
             task.cancel()
         for position in [position for position in self._held if position.partition in partitions]:
             del self._held[position]
-        metrics.HELD.labels(self.stage.name).set(len(self._held))
+        self._gauge_held.set(len(self._held))
+
+    async def refuse(self, delivery: InFlightRecord, failure: Failure) -> None:
+        """Dead-letter a record without handling it."""
+        await self._dead_letter(delivery, failure)
+        now = time.perf_counter()
+        self._record_outcome(HandledRecord(delivery, now, attempts=failure.attempts, failure=failure, ended=now))
 
     async def send(self, step: Outgoing) -> None:
         """Send one event without a source record (a tick), and await its acknowledgement."""
-        await self._send_all([step])
+        await self._sender.send_all([step])
 
     def _order_key(self, record: Record) -> Hashable:
         if self.stage.order == "none":
@@ -172,65 +196,74 @@ class StageRunner:
                     await self._gate.turn(self.stage.name, self.stage.together)
                 elif self.stage.first:
                     await self._gate.admitted(_tenant(chain[0].record))
-                await self._process(chain[0])
-                chain.popleft()
-                self._finish(1)
+                # A join sends nothing of one record that the next one needs: what waits is handled in one go.
+                together = min(len(chain), MAX_TOGETHER) if self.stage.ledger is not None else 1
+                await self._process(list(islice(chain, together)))
+                self._finish([chain.popleft() for _ in range(together)])
         finally:
-            self._finish(len(chain))
+            self._finish(chain)
             if self._chains.get(key) is chain:
                 del self._chains[key]
 
-    def _finish(self, records: int) -> None:
-        if records:
+    def _finish(self, deliveries: Collection[InFlightRecord]) -> None:
+        if records := len(deliveries):
             self.load -= records
             if self.stage.first:
                 self._gate.filled(self.load, self.most)
+                for one in deliveries:
+                    self._gate.tenants.went(_tenant(one.record))
             if not self.stage.background:
                 self._gate.leave(records, first=self.stage.first)
+            self._begin_waiting()
             self._handled()
 
-    async def _process(self, delivery: InFlightRecord) -> None:
-        record, began = delivery.record, time.perf_counter()
-        received: Received[Event] | None = None
-        attempts = 0
-        failure: Failure | None = None
-        steps: Sequence[Step] = ()
+    async def _process(self, deliveries: Sequence[InFlightRecord]) -> None:
+        """Handle records one after the other, and send what is made of them together."""
+        made: list[HandledRecord] = []
+        for delivery in deliveries:
+            one = await self._handle(delivery)
+            if one.failure is None:
+                made.append(one)
+                continue
+            await self._perform(made)
+            made = []
+            if delivery.joint is not None:
+                delivery.joint.absent()
+            await self._dead_letter(delivery, one.failure, one.received)
+            self._record_outcome(one)
+            if one.failure.code != BUG and self._topics[delivery.record.topic].outside:
+                self._refusals.note(delivery.record, one.failure)
+            else:
+                self._limit.failed(one.failure)
+        await self._perform(made)
+
+    async def _handle(self, delivery: InFlightRecord) -> HandledRecord:
+        """What the stage makes of a record, or why it cannot."""
+        one = HandledRecord(delivery, time.perf_counter())
         try:
-            received = delivery.received(self._topics[record.topic])
+            one.received = delivery.received(self._topics[delivery.record.topic])
             while True:
-                attempts += 1
+                one.attempts += 1
                 try:
-                    steps = await self.handler.handle(received)
+                    one.steps = await self.handler.handle(one.received)
                     break
                 except Unavailable as unavailable:
-                    await self._wait_for(unavailable, attempts)
+                    await self._sender.wait_for(unavailable, one.attempts)
         except Undecodable as error:
-            failure = Failure(error.code, error.detail, type(error).__name__)
+            one.failure = Failure(error.code, error.detail, type(error).__name__)
         except Rejected as error:
-            failure = Failure(error.code, error.detail, type(error).__name__, attempts)
+            one.failure = Failure(error.code, error.detail, type(error).__name__, one.attempts)
         except Exception as error:
             LOGGER.error("stage.bug", exc_info=error, extra={"fields": {"stage": self.stage.name}})
-            failure = Failure(BUG, f"{type(error).__name__}: {error}", type(error).__name__, attempts)
-        if failure is None:
-            await self._perform(steps, delivery)
-        else:
-            await self._dead_letter(delivery, failure, received)
-        self._record_outcome(record, received, failure, max(attempts, 1), time.perf_counter() - began)
-        if failure is None:
-            self._limit.passed()
-        elif failure.code != BUG and self._topics[record.topic].outside:
-            self._refusals.note(record, failure)
-        else:
-            self._limit.failed(failure)
+            one.failure = Failure(BUG, f"{type(error).__name__}: {error}", type(error).__name__, one.attempts)
+        if delivery.joint is not None:
+            # What is sent together waits for the slowest; each stage's time is its own.
+            one.ended = time.perf_counter()
+        return one
 
-    def _record_outcome(
-        self,
-        record: Record,
-        received: Received[Event] | None,
-        failure: Failure | None,
-        attempts: int,
-        seconds: float,
-    ) -> None:
+    def _record_outcome(self, one: HandledRecord) -> None:
+        seconds = (one.ended or time.perf_counter()) - one.began
+        failure, received, record = one.failure, one.received, one.delivery.record
         (self._seconds_ok if failure is None else self._seconds_dead).observe(seconds)
         if failure is None and not metrics.RECORDS.isEnabledFor(logging.DEBUG):
             return
@@ -243,81 +276,58 @@ class StageRunner:
             event_type=received.envelope.type if received else "",
             correlation_id=received.envelope.correlation_id if received else "",
             outcome="ok" if failure is None else "dead-letter",
-            attempts=attempts,
+            attempts=max(one.attempts, 1),
             seconds=seconds,
             reason=None if failure is None else f"{failure.code}: {failure.detail}",
         )
 
-    async def _wait_for(self, unavailable: Unavailable, attempts: int) -> None:
-        metrics.RETRIES.labels(self.stage.name, unavailable.what).inc()
-        level = logging.WARNING if attempts == 1 else logging.DEBUG
-        metrics.log(LOGGER, level, "stage.waits", stage=self.stage.name, what=unavailable.what, why=unavailable.detail)
-        await asyncio.sleep(min(FIRST_WAIT * 2 ** min(attempts - 1, 10), MAX_BACKOFF_S) * random.uniform(0.7, 1.3))
-
-    async def _perform(self, steps: Sequence[Step], delivery: InFlightRecord) -> None:
+    async def _perform(self, made: Sequence[HandledRecord]) -> None:
+        """Send what was made of records, in order, and settle them."""
         if self.stage.ledger is not None:
-            self._held[_position(delivery.record)] = delivery
-        await self._send_all([step for step in steps if isinstance(step, Outgoing)])
-        if self.stage.ledger is None:
-            delivery.done()
-            return
+            await self._send_and_settle(made)
+        for one in made:
+            if self.stage.ledger is None:
+                sending = [step for step in one.steps if isinstance(step, Outgoing)]
+                if one.delivery.joint is not None:
+                    await self._send_joint(one.delivery, one.delivery.joint, sending)
+                else:
+                    await self._sender.send_all(sending)
+                one.delivery.done()
+            self._record_outcome(one)
+            self._limit.passed()
+
+    async def _send_and_settle(self, made: Sequence[HandledRecord]) -> None:
+        for one in made:
+            self._held[_position(one.delivery.record)] = one.delivery
+        steps = [step for one in made for step in one.steps]
+        await self._sender.send_all([step for step in steps if isinstance(step, Outgoing)])
         for step in steps:
             positions = step.settles if isinstance(step, Outgoing) else step.positions
             held = [found for position in positions if (found := self._held.pop(position, None)) is not None]
             if isinstance(step, Refused):
                 failure = Failure(step.code, step.detail, "Refused")
-                for one in held:
-                    await self._dead_letter(one, failure)
+                for each in held:
+                    await self._dead_letter(each, failure)
             else:
-                for one in held:
-                    one.done()
-        metrics.HELD.labels(self.stage.name).set(len(self._held))
+                for each in held:
+                    each.done()
+        self._gauge_held.set(len(self._held))
 
-    async def _send_all(self, steps: list[Outgoing]) -> None:
-        """Send and await every acknowledgement, the ledger's last: its records are never made again."""
-        ledger = self.stage.ledger
-        await self._send_in_order([step for step in steps if step.topic is not ledger])
-        await self._send_in_order([step for step in steps if step.topic is ledger])
-
-    async def _send_in_order(self, steps: list[Outgoing]) -> None:
-        """Send and await every acknowledgement; on failure all are sent again, to keep the order."""
-        if not steps:
+    async def _send_joint(self, delivery: InFlightRecord, joint: JointSend, steps: Sequence[Outgoing]) -> None:
+        """Send with what other stages make of the record."""
+        if len(steps) != 1 or self._joint is None:
+            joint.absent()
+            await self._sender.send_all(steps)
             return
-        encoded = [(step, *codec.encode(step, self.stage.name)) for step in steps]
-        attempts = 0
-        while True:
-            attempts += 1
-            try:
-                sent = [
-                    await self._sender.send(step.topic.name, key or None, value, headers, step.partition)
-                    for step, key, value, headers in encoded
-                ]
-                for future in sent:
-                    await future
-                break
-            except (Unavailable, KafkaError) as error:
-                unavailable = error if isinstance(error, Unavailable) else Unavailable("broker", repr(error))
-                await self._wait_for(unavailable, attempts)
-        for step in steps:
-            metrics.sent(step.event)
+        event = delivery.received(self._topics[delivery.record.topic]).event
+        await joint.send(steps[0], self._joint, event, self._sender.send_in_order, self.stage.group_name)
 
     async def _dead_letter(
         self, delivery: InFlightRecord, failure: Failure, received: Received[Event] | None = None
     ) -> None:
-        record = delivery.record
-        headers = headers_of(record, self.stage.name, failure)
-        attempts = 0
-        while True:
-            attempts += 1
-            try:
-                await (await self._sender.send(self.stage.dead_letters, record.key, record.value, headers))
-                break
-            except (Unavailable, KafkaError) as error:
-                unavailable = error if isinstance(error, Unavailable) else Unavailable("broker", repr(error))
-                await self._wait_for(unavailable, attempts)
-        metrics.DEAD_LETTERS.labels(self.stage.name, failure.code).inc()
+        await self._sender.dead_letter(delivery.record, failure)
         if received is not None:
-            await self._send_all(self._told(received, failure))
+            await self._sender.send_all(self._told(received, failure))
         delivery.done()
 
     def _told(self, received: Received[Event], failure: Failure) -> list[Outgoing]:
@@ -336,5 +346,5 @@ def _position(record: Record) -> Position:
     return Position(record.topic, record.partition, record.offset)
 
 
-def _tenant(record: Record) -> bytes:
-    return next((value for name, value in record.headers if name == "tenant"), b"")
+def _tenant(record: Record) -> str:
+    return next((value.decode(errors="replace") for name, value in record.headers if name in TENANT), "")

@@ -14,6 +14,7 @@ from agents.errors import FathomError, Unavailable
 from agents.ports.graph import DecisionReader, GraphReader, GraphWriter
 from agents.ports.models import LanguageIdentifier, TokenCounter
 from agents.ports.passages import Hit, Passage, PassageIndex, PassageQuery
+from streams.stores import word_lists
 from streams.stores.graph.kglite_engine import KgliteGraph
 from streams.stores.graph.memory import InMemoryGraph
 from streams.stores.graph.store import GraphStore
@@ -117,6 +118,7 @@ class _Opening:
     def __init__(self, settings: StoreSettings, index: IndexProcess | None) -> None:
         for unsupported in settings.unsupported():
             raise unsupported
+        word_lists.extend(settings.lexicons)
         self._settings = settings
         self._spawned = index or spawn_index(settings)
         self._checks: dict[str, Check] = {}

@@ -141,14 +141,13 @@ async def consuming(
                 preferred=0 if api is None or "http_port" in settings.model_fields_set else HTTP_PORT,
             )
         )
-        served = api and api()
         models = _open_models(stack, settings, stages)
         if home is None:
-            bootstrap = settings.broker
+            served, bootstrap = api and api(), settings.broker
             stores = await _open_stores(stack, store_settings(settings, stages))
             await _until_reachable(bootstrap, security)
         else:
-            bootstrap, stores = await _start_embedded(stack, settings, stages, home, port, ended)
+            bootstrap, stores, served = await _start_embedded(stack, settings, stages, home, port, ended, api)
         worker = await _start(stack, settings, stages, bootstrap, stores, models, listener, served)
         gc.freeze()
         gc.set_threshold(*COLLECT)
@@ -167,8 +166,9 @@ async def _start_embedded(
     home: Path,
     port: int,
     ended: "asyncio.Future[BaseException]",
-) -> "tuple[str, Stores]":
-    """Start the embedded broker and open the stores of a data directory."""
+    api: "Callable[[], ServedApi] | None",
+) -> "tuple[str, Stores, ServedApi | None]":
+    """Start the embedded broker and open the stores of a data directory; the interface is made meanwhile."""
     broker = BrokerProcess()
     stack.push_async_callback(asyncio.to_thread, broker.stop)
     booting = asyncio.create_task(_start_broker(broker, home, port, settings.partitions))
@@ -181,12 +181,13 @@ async def _start_embedded(
     if index is not None:
         stack.push_async_callback(index.close)
     _import_stages()
+    served = api and api()
     bootstrap = await booting
     if outdated:
         await _rebuild_index(bootstrap, stages, security_of(settings))
     stores = await _open_stores(stack, wanted, index)
     _report(stack, _keep_broker_running(broker, home, int(bootstrap.rpartition(":")[2]), settings.partitions), ended)
-    return bootstrap, stores
+    return bootstrap, stores, served
 
 
 async def _rebuild_index(bootstrap: str, stages: "Sequence[Stage]", security: Security) -> None:
@@ -254,6 +255,7 @@ def store_settings(settings: Settings, stages: "Sequence[Stage]") -> StoreSettin
         embedder=settings.embedder,
         public_writable=settings.public_writer,
         passages=any(stage.passages for stage in stages),
+        lexicons=settings.lexicons,
     )
 
 

@@ -48,7 +48,7 @@ class StoreSettings:
     """The locations of the stores. `embedded://` is below `data_dir`, `embedded://DIR` below DIR.
 
     `public_writable` marks an administrator's worker, which may write public data. `passages` is false where no stage
-    needs the index: neither it nor its model is loaded then.
+    needs the index: neither it nor its model is loaded then. `lexicons` is the folder of an operator's word lists.
     """
 
     data_dir: Path
@@ -61,6 +61,7 @@ class StoreSettings:
     embedder: Literal["use", "hashing"] = "use"
     public_writable: bool = False
     passages: bool = True
+    lexicons: Path | None = None
 
     def directory(self, url: str, name: str) -> Path:
         """The directory of the embedded store of this URL."""

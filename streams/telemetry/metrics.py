@@ -18,7 +18,7 @@ from schemas.cognition import CognitionStep, CognitiveState, Node
 from schemas.depth import DepthClassified
 from schemas.memory import AuditDecision
 from schemas.packs import ContextPack
-from schemas.retrieval import PartFound
+from schemas.retrieval import PartFound, PartsFound
 from schemas.tools import ToolCallResolved
 from streams.telemetry.repeat_filter import RepeatFilter
 
@@ -101,6 +101,12 @@ LATE_PARTS = Counter("fathom_late_parts_total", "Parts that came after their pac
 IN_FLIGHT = Gauge("fathom_records_in_flight", "Records being handled", ("group",), registry=REGISTRY)
 HELD = Gauge("fathom_records_held", "Inputs held by open joins", ("stage",), registry=REGISTRY)
 LAG = Gauge("fathom_consumer_lag_records", "Records of the log not yet read", ("group", "topic"), registry=REGISTRY)
+LAG_STATUS = Gauge(
+    "fathom_consumer_lag_status",
+    "How a group keeps up: 0 OK, 1 WARN, 2 ERROR, for the worst of its partitions here",
+    ("group",),
+    registry=REGISTRY,
+)
 UNCOMMITTED = Gauge(
     "fathom_uncommitted_records", "Records delivered and not yet committed", ("group",), registry=REGISTRY
 )
@@ -175,6 +181,9 @@ def sent(event: Event) -> None:
                 OVERLOAD.labels(event.depth_level.value).inc()
         case PartFound():
             PARTS.labels(event.memory_class.value, event.status.value).inc()
+        case PartsFound():
+            for part in event.parts:
+                PARTS.labels(part.memory_class.value, part.status.value).inc()
         case ContextPack(revision=1):  # later revisions have no waiting reader
             PACK.labels(event.depth_level.value).observe(event.latency_ms / 1000)
             PACK_TOKENS.labels(event.depth_level.value).observe(event.total_tokens_estimated)

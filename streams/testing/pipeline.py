@@ -20,8 +20,9 @@ from schemas.base import Conversation, Event, derive
 from schemas.envelope import Received
 from schemas.packs import ContextPack
 from schemas.policy import ContextPolicy
+from schemas.retrieval import PartFound
 from schemas.tool_policy import ToolPolicy
-from schemas.topics import CONTEXT_PACKS, DOCUMENTS_IN, MESSAGES_IN, Topic
+from schemas.topics import CONTEXT_PACKS, DOCUMENTS_IN, MESSAGES_IN, PACKS_PARTIAL, Topic
 from streams import config, policies
 from streams.dependencies import Dependencies
 from streams.kafka.records import Record, TopicPartition
@@ -156,6 +157,13 @@ class Pipeline:
     def events(self, topic: Topic) -> list[Received[Any]]:
         """Every event of a topic, decoded."""
         return [decoded(record) for record in self.log.of(topic.name)]
+
+    def parts(self) -> list[PartFound]:
+        """Every answer of a memory class, sent alone or with others."""
+        found = [received.event for received in self.events(PACKS_PARTIAL)]
+        return [
+            part for event in found if event.kind in ("part", "parts") for part in getattr(event, "parts", (event,))
+        ]
 
     def packs(self) -> list[ContextPack]:
         return [received.event for received in self.events(CONTEXT_PACKS)]

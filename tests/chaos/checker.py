@@ -116,7 +116,8 @@ def by_stream(log: Iterable[Entry]) -> Streams:
 def stream_of(entry: Entry) -> str:
     """The topic of a record, with its kind where the topic has several."""
     if entry.topic in (PACKS_PARTIAL.name, MEMORY_DECISIONS.name):
-        return f"{entry.topic} ({entry.event.get('kind')})"
+        kind = entry.event.get("kind")
+        return f"{entry.topic} ({'part' if kind == 'parts' else kind})"
     return entry.topic
 
 

@@ -86,6 +86,23 @@ def serving(broker: str, directory: Path) -> Iterator[Servers]:
         yield _real(directory, stack) if broker == "kafka" else _embedded(directory, stack)
 
 
+def lacking_broker(broker: str) -> str | None:
+    """Why the broker alone cannot be run on this machine; None when it can."""
+    return None if broker == "embedded" else install.lacking(broker)
+
+
+@contextmanager
+def serving_with_own_stores(broker: str, directory: Path) -> Iterator[Servers]:
+    """A broker, real or not, with embedded stores, which belong to one worker."""
+    directory.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        if broker == "embedded":
+            yield _embedded(directory, stack)
+        else:
+            kafka = stack.enter_context(KafkaServer(directory / "kafka"))
+            yield _own_stores(directory, stack, broker, kafka.bootstrap)
+
+
 @contextmanager
 def serving_brokers(directory: Path, *, cluster: bool) -> Iterator[tuple[Servers, KafkaCluster]]:
     """Apache Kafka, one broker or three, to be killed; all stores are embedded and are let live."""

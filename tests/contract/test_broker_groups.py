@@ -3,6 +3,7 @@
 import asyncio
 
 from aiokafka import TopicPartition
+from aiokafka.admin import AIOKafkaAdminClient
 
 from tests.contract.broker_cluster import (
     GROUP_MIN_SESSION_MS,
@@ -217,5 +218,29 @@ def test_a_group_goes_on_where_it_committed(bootstrap: str) -> None:
             await reader.commit({TopicPartition(topic, 0): 4})
         async with consumer(bootstrap, topic, **quick(name)) as reader:
             assert (await asyncio.wait_for(reader.getone(), 10)).value == b"4"
+
+    asyncio.run(scenario())
+
+
+# Describing
+
+
+def test_a_group_is_described_with_its_state_and_its_members(bootstrap: str) -> None:
+    async def scenario() -> None:
+        name = fresh("group")
+        admin = AIOKafkaAdminClient(bootstrap_servers=bootstrap)
+        await admin.start()
+        try:
+            async with wire(bootstrap) as one:
+                member = await lone_member(one, name)
+                [answer] = await admin.describe_consumer_groups([name])
+                [(error, group, state, kind, _, members, *_)] = answer.groups
+                assert (error, group, state, kind) == (0, name, "Stable", "by-hand")
+                assert [each[0] for each in members] == [member.id]
+            [answer] = await admin.describe_consumer_groups([fresh("unknown")])
+            [(error, _, state, _, _, members, *_)] = answer.groups
+            assert (error, state, members) == (0, "Dead", [])
+        finally:
+            await admin.close()
 
     asyncio.run(scenario())

@@ -301,16 +301,32 @@ async def until_it_answers(call: Callable[[], Awaitable[object]], seconds: float
 def test_a_connection_that_breaks_during_a_commit_is_an_outage_and_the_repeat_changes_nothing(server):
     async def story() -> None:
         async with Proxy(server.url) as proxy, graph_on(replace(server, url=proxy.url)) as graph:
-            rows = [turn(1), turn(2)]
+            rows = [knowledge(concept("c1"))]
             await graph.ping()
             proxy.cut_at = COMMIT
             with pytest.raises(Unavailable, match="graph is unavailable"):
-                await graph.write_turns(rows)
+                await graph.write_knowledge(rows)
             async with graph_on(server) as other:
                 before = await contents(other)
-            assert len(before[0]) == 3  # it was committed, only nobody heard
-            await until_it_answers(lambda: graph.write_turns(rows))
+            assert before[0]  # it was committed, only nobody heard
+            await until_it_answers(lambda: graph.write_knowledge(rows))
             assert await contents(graph) == before
+
+    asyncio.run(story())
+
+
+@pytest.mark.covers("AC-37")
+def test_what_messages_lead_to_is_one_question_to_the_server_that_is_repeated_where_its_answer_is_lost(server):
+    async def story() -> None:
+        async with Proxy(server.url) as proxy, graph_on(replace(server, url=proxy.url)) as graph:
+            await graph.ping()
+            proxy.sent.clear()
+            proxy.cut_at = b"UNWIND $rows0"
+            await graph.write_turns([turn(1), turn(2)])
+            assert [proxy.sent.count(each) for each in (b"UNWIND $rows0", b"UNWIND $rows2", COMMIT)] == [2, 2, 0]
+            nodes, links = await contents(graph)
+            assert [node[1] for node in nodes] == ["acme|web|c1", "acme|m1", "acme|m2"]
+            assert len(links) == 2
 
     asyncio.run(story())
 

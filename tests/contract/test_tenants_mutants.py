@@ -67,7 +67,10 @@ def test_every_source_that_speaks_of_tenants_is_looked_through() -> None:
     assert named >= {
         *(f"streams/stores/{name}.py" for name in ("tenant", "graph/store", "graph/memory", "sessions/memory")),
         *(f"streams/stores/{name}.py" for name in ("sessions/redis_working_sets", "sessions/votes")),
-        *(f"streams/stores/passages/{name}.py" for name in ("memory", "qdrant_edge", "qdrant_server")),
+        *(
+            f"streams/stores/passages/{name}.py"
+            for name in ("memory", "qdrant_edge", "edge_search", "recent", "qdrant_server")
+        ),
         *(f"agents/stages/{name}.py" for name in ("correction", "feedback", "writers")),
         *("schemas/base.py", "streams/views/vote_log.py", "agents/core/packs/join_table.py"),
     }

@@ -11,7 +11,7 @@ from agents.core.packs import instructions
 from schemas.depth import DepthLevel
 from schemas.packs import ContextPack
 from schemas.retrieval import PartFound
-from schemas.topics import MEMORY_DECISIONS, PACKS_PARTIAL
+from schemas.topics import MEMORY_DECISIONS
 from streams.stores.passages.memory import MemoryPassageIndex
 from streams.stores.passages.vectors import HashingEmbedder, UseEmbedder
 from streams.testing.pipeline import Pipeline
@@ -48,8 +48,7 @@ def asked_at(fathom: Pipeline, level: DepthLevel, text: str) -> ContextPack:
 
 
 def parts_of(fathom: Pipeline, pack: ContextPack) -> list[PartFound]:
-    parts = [each.event for each in fathom.events(PACKS_PARTIAL) if each.event.kind == "part"]
-    return [part for part in parts if part.pack_id == pack.pack_id]
+    return [part for part in fathom.parts() if part.pack_id == pack.pack_id]
 
 
 @pytest.mark.covers("REQ-CDC-016")

@@ -162,8 +162,10 @@ class ScriptedClient:
         if self.refuse_commits is not None:
             raise self.refuse_commits
         for tp, offset in offsets.items():
+            # A note is committed with the offset that is there; what the tests ask for is how far a commit goes.
+            if offset.offset != self.stored.get(tp, 0):
+                self.commits.append(offset.offset)
             self.stored[tp] = offset.offset
-            self.commits.append(offset.offset)
 
     async def _seeking(self) -> None:
         meanwhile, self.during_seek = self.during_seek, None
@@ -264,6 +266,7 @@ async def direct_consumer(
     """Our consumer on a scripted client, its delivery loop running, nothing assigned yet."""
     app = stock_app()
     app.drain_timeout = app.handover_timeout = app.connect_timeout = 1.0
+    app.patience = None
     app.copartitioned = frozenset()
     app.on_rebalance_end = lambda: None
     app._producer = SimpleNamespace()

@@ -231,6 +231,13 @@ def door() -> None:
             _decoded(headers)
 
 
+def overload() -> None:
+    """Whether an overload is a tenant's own is asked by its name."""
+    with Pipeline(replace={"full_for": lambda tenant: 3.0 if tenant == "gama" else 0.0}) as fathom:
+        found = {tenant: fathom.ask("por quê o prazo é de três meses?", tenant=tenant) for tenant in ("gama", "acme")}
+    assert {tenant: pack.degraded for tenant, pack in found.items()} == {"gama": True, "acme": False}
+
+
 def _decoded(headers: list[tuple[str, bytes]]) -> Any:
     value = b'{"role":"user","content":"x","conversation_id":"c1","client_id":"web","message_id":"m1"}'
     return codec.decode(MESSAGES_IN, None, value, headers, partition=0, offset=0, timestamp=0)

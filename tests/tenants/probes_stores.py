@@ -12,7 +12,7 @@ from agents.ports.graph import Asker
 from agents.ports.passages import Page, Passage, PassageQuery
 from schemas.base import PUBLIC_TENANT
 from schemas.tool_session import Kept, ToolSession
-from streams.stores.passages import qdrant_edge
+from streams.stores.passages import edge_search
 from streams.stores.passages.index_process import IndexProcess
 from streams.stores.passages.lexical import terms_of
 from streams.stores.passages.memory import MemoryPassageIndex
@@ -101,6 +101,32 @@ def edge(directory: Path) -> QdrantEdgeIndex:
     return QdrantEdgeIndex(directory, HashingEmbedder(), admin=True)
 
 
+async def edge_by_codes() -> None:
+    """As `index`, by the way that is taken among many passages."""
+    few, edge_search.FEW = edge_search.FEW, -1
+    try:
+        await index(edge)
+    finally:
+        edge_search.FEW = few
+
+
+async def edge_asked_before() -> None:
+    """How rare a word is in what one has does not show to whom asks after him."""
+    query = PassageQuery("prazo do reembolso", "pt", 5, LATER)
+
+    async def told(*askers: Tenant) -> list[Any]:
+        with directory_of_a_probe() as directory:
+            store = edge(Path(directory))
+            often = [Passage(**{**_fields(passage("o prazo")), "id": f"o{n}"}) for n in range(9)]
+            await store.upsert(ACME.name, "semantic", often)
+            await store.upsert(BETA.name, "semantic", [passage("o prazo do reembolso")])
+            hits = [await store.search(asker.name, "semantic", query) for asker in askers][-1]
+            await store.close()
+        return [dict(hit.scores) for hit in hits]
+
+    assert await told(ACME, BETA) == await told(BETA)
+
+
 def index_twin(_: Path) -> MemoryPassageIndex:
     return MemoryPassageIndex(HashingEmbedder(), admin=True)
 
@@ -156,7 +182,7 @@ def _point(tenant: Tenant, score: float) -> Any:
 async def edge_named() -> None:
     """Who asks among some passages asks among his own and everybody's, by their ids."""
     asked: list[Any] = []
-    visible = qdrant_edge._visible
+    visible = edge_search._visible
 
     def noted(among: Any, query: PassageQuery) -> Any:
         asked.extend(each for each in among if hasattr(each, "point_ids"))
@@ -165,13 +191,13 @@ async def edge_named() -> None:
     with directory_of_a_probe() as directory:
         store = edge(Path(directory))
         await memories.index(store, THREE)
-        qdrant_edge._visible = noted
+        edge_search._visible = noted
         try:
             await store.search(
                 ACME.name, "semantic", PassageQuery("prazo do reembolso", "pt", 5, LATER, among=("ch1",))
             )
         finally:
-            qdrant_edge._visible = visible
+            edge_search._visible = visible
             await _close(store)
     assert asked, "asked among all"
     for each in asked:

@@ -107,10 +107,35 @@ def lexicon(name: str) -> Lexicon:
 
     Raises `LexiconError` for an invalid file.
     """
+    return parse(name, _shipped(name), kinds_of(name), _added)
+
+
+def _shipped(name: str) -> dict[str, str]:
     folder = files("agents.core.language").joinpath("lexicons")
     texts = {lang: folder.joinpath(f"{name}.{lang}.txt") for lang in FILES}
-    found = {lang: file.read_text(encoding="utf-8") for lang, file in texts.items() if file.is_file()}
-    return parse(name, found, kinds_of(name))
+    return {lang: file.read_text(encoding="utf-8") for lang, file in texts.items() if file.is_file()}
+
+
+# An operator's texts by file name, the same in the whole process.
+_added: dict[str, str] = {}
+
+
+def extend(texts: Mapping[str, str]) -> None:
+    """Add the phrases of these files, by name, to the shipped ones, before the first of them is read.
+
+    Raises `LexiconError` for an unknown or invalid file, or when it is too late.
+    """
+    if texts == _added:
+        return
+    if _added or lexicon.cache_info().currsize:
+        raise LexiconError("the word lists are read already: they are the same as long as a process runs")
+    for file in texts:
+        name, _, rest = file.partition(".")
+        if name not in _kinds() or rest not in {f"{lang}.txt" for lang in FILES}:
+            known = ", ".join(f"{each}.pt.txt" for each in sorted(_kinds()))
+            raise LexiconError(f"{file}: there is no such word list; write one of {known}, or .en.txt, .both.txt")
+        parse(name, _shipped(name), kinds_of(name), texts)
+    _added.update(texts)
 
 
 @cache
@@ -146,12 +171,16 @@ def kinds_of(name: str) -> Mapping[str, str]:
     return _kinds()[name]
 
 
-def parse(name: str, texts: Mapping[str, str], kinds: Mapping[str, str]) -> Lexicon:
-    """A lexicon from the texts of its languages; `kinds` are the permitted sections."""
+def parse(
+    name: str, texts: Mapping[str, str], kinds: Mapping[str, str], added: Mapping[str, str] | None = None
+) -> Lexicon:
+    """A lexicon from the texts of its languages, and those `added` by file name; `kinds` are the permitted sections."""
     sections: dict[str, list[LexiconEntry]] = {section: [] for section in kinds}
-    for lang, text in texts.items():
+    for lang in FILES:
+        file = f"{name}.{lang}.txt"
+        own, more = _entries(file, texts.get(lang, "")), _entries(f"added {file}", (added or {}).get(file, ""))
         seen: dict[tuple[str, str], str] = {}
-        for section, part, entry, place in _entries(f"{name}.{lang}.txt", text):
+        for section, part, entry, place in (*own, *more):
             if section not in kinds:
                 raise LexiconError(f"{place}: there is no section [{section}]; write one of {', '.join(kinds)}")
             for what in _checked(entry, kinds[section], place):

@@ -10,6 +10,7 @@ from agents.core.language.lexicons import lexicon
 from agents.core.language.text import fold
 
 Trie = dict[str, "Trie | tuple[str, ...]"]
+Choice = list["str | list[Choice]"]
 Span = tuple[int, int]
 
 START, END, PAUSE = "^", "$", ","
@@ -162,41 +163,69 @@ def _walk(node: Trie, words: tuple[str, ...], at: int, ends: dict[str, int]) -> 
 
 @cache
 def phrases() -> Trie:
-    """All phrases of the lexicon as a trie of words."""
+    """All phrases of the lexicon as a trie of words; what follows several words alike is one node, never written."""
     root: Trie = {}
     depth = lexicon("depth")
     for group in depth.sections:
         for line in depth.lines(group):
-            for node in _grown([root], deque(_PARTS.findall(line))):
-                known = node.get(_FOUND, ())
-                if isinstance(known, tuple) and group not in known:
-                    node[_FOUND] = (*known, group)
+            root = _merged(root, _grown(_choices(deque(_PARTS.findall(line))), {_FOUND: (group,)}), {})
     return root
 
 
-def _grown(nodes: list[Trie], parts: deque[str]) -> list[Trie]:
-    """The end nodes of all word sequences of a lexicon line, up to its closing bracket."""
-    ends: list[Trie] = []
-    current = nodes
+def _choices(parts: deque[str]) -> list[Choice]:
+    """The alternatives of a lexicon line, or of its part up to a closing bracket."""
+    choices: list[Choice] = [[]]
     while parts:
         part = parts.popleft()
         if part == ")":
             break
         if part == "|":
-            ends += current
-            current = nodes
-        elif part == "(":
-            current = _grown(current, parts)
-        elif part == _WILD:
-            wide = [current := _below(current, part) for _ in range(WIDEST)]
-            current = [node for some in wide for node in some]
+            choices.append([])
         else:
-            current = _below(current, part)
-    return ends + current
+            choices[-1].append(_choices(parts) if part == "(" else part)
+    return choices
 
 
-def _below(nodes: list[Trie], word: str) -> list[Trie]:
-    return [below for node in nodes if isinstance(below := node.setdefault(word, {}), dict)]
+def _grown(choices: list[Choice], after: Trie) -> Trie:
+    """All word sequences of the alternatives, each followed by `after`."""
+    grown: Trie = {}
+    for choice in choices:
+        node = after
+        for part in reversed(choice):
+            if isinstance(part, list):
+                node = _grown(part, node)
+            elif part == _WILD:
+                node = _any_words(node)
+            else:
+                node = {part: node}
+        grown = _merged(grown, node, {})
+    return grown
+
+
+def _any_words(after: Trie) -> Trie:
+    """One to `WIDEST` words of any kind, followed by `after`."""
+    node: Trie = {_WILD: after}
+    for _ in range(WIDEST - 1):
+        node = {_WILD: _merged(after, node, {})}
+    return node
+
+
+def _merged(one: Trie, other: Trie, known: dict[tuple[int, int], Trie]) -> Trie:
+    """The phrases of both; `known` are the pairs of their nodes, by identity, that were merged before."""
+    if not one or one is other:
+        return other
+    pair = id(one), id(other)
+    if pair in known:
+        return known[pair]
+    merged = known[pair] = dict(one)
+    for word, below in other.items():
+        before = one.get(word)
+        if isinstance(below, tuple):
+            groups = before if isinstance(before, tuple) else ()
+            merged[word] = (*groups, *(group for group in below if group not in groups))
+        else:
+            merged[word] = _merged(before, below, known) if isinstance(before, dict) else below
+    return merged
 
 
 def evidence(text: str, sentence: Sentence, start: int, end: int) -> str:

@@ -31,9 +31,13 @@ _TYPOGRAPHY = str.maketrans(
         "\ufeff": "",
     }
 )
+_TYPOGRAPHIC = re.compile(f"[{''.join(map(chr, _TYPOGRAPHY))}]")
 # A dot, colon or slash joins only before a segment with a digit: DMD.0001/26 is one word,
 # `fim.Depois` is two.
 _WORD = re.compile(r"[^\W_]+(?:[_'-][^\W_]+|[./:](?=[^\W_]*\d)[^\W_]+)*")
+# The combining marks among the first characters of Unicode, which Latin scripts have; U+034F joins, and is none.
+_ACCENTS = re.compile("[\u0300-\u034e\u0350-\u036f]+")
+_BEYOND_ACCENTS = re.compile("[^\x00-\u036f]")
 # Snowball: half a megabyte in C. Lemma tables would be more exact, but cost 130 MB and a second at the start.
 _STEMMERS = {"pt": Stemmer("portuguese"), "en": Stemmer("english")}
 _IRREGULAR: dict[str, dict[str, str]] = {
@@ -73,9 +77,17 @@ def fold(text: str) -> str:
 
 def _bare(text: str) -> str:
     if not text.isascii():
-        parts = unicodedata.normalize("NFD", text.translate(_TYPOGRAPHY))
-        text = "".join(char for char in parts if not unicodedata.combining(char))
+        parts = unicodedata.normalize("NFD", _typed(text))
+        if _BEYOND_ACCENTS.search(parts) is None:
+            text = _ACCENTS.sub("", parts)
+        else:
+            text = "".join(char for char in parts if not unicodedata.combining(char))
     return text.casefold()
+
+
+def _typed(text: str) -> str:
+    """The text with the characters of a keyboard; few texts need it, and to translate one takes its time."""
+    return text if _TYPOGRAPHIC.search(text) is None else text.translate(_TYPOGRAPHY)
 
 
 def clip(text: str) -> str:
@@ -126,7 +138,7 @@ def function_words(lang: str) -> frozenset[str]:
 
 def _content(text: str, lang: str) -> Iterator[str]:
     without = _without_content(lang)
-    plain = unicodedata.normalize("NFC", text.translate(_TYPOGRAPHY)).lower()
+    plain = unicodedata.normalize("NFC", _typed(text)).lower()
     for found in _WORD.findall(plain):
         word = _without_clitic(found)
         if _bare(word) not in without:

@@ -7,11 +7,11 @@ that every deadline passes at a position in the log, and on a replay at the same
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Literal
+from typing import Literal, cast
 
 from schemas.envelope import Envelope, Position, Received
 from schemas.packs import PartReport
-from schemas.retrieval import JoinOpened, MemoryClass, PartFound
+from schemas.retrieval import JoinOpened, MemoryClass, PartFound, PartsFound
 
 ORPHAN_AFTER = timedelta(seconds=60)
 
@@ -36,6 +36,16 @@ class Join:
         return self.opened.deadline_at if self.opened else self.since + ORPHAN_AFTER
 
 
+def parts_of(record: Received[PartFound | PartsFound]) -> tuple[Received[PartFound], ...]:
+    """The parts of a record, each as if it had been sent when it was there."""
+    event = record.event
+    if isinstance(event, PartFound):
+        return (cast("Received[PartFound]", record),)
+    found = cast("Received[PartFound]", record)
+    at = record.timestamp
+    return tuple(found._replace(event=part, timestamp=at - (part.earlier_ms or 0)) for part in event.parts)
+
+
 def start(pack_id: str, at: datetime) -> Join:
     """A new join, opened by whichever of its records comes first."""
     return Join(pack_id=pack_id, since=at)
@@ -52,7 +62,8 @@ def add_terms(join: Join, record: Received[JoinOpened]) -> Join:
 def add_part(join: Join, record: Received[PartFound]) -> Join:
     """Keep the first answer per memory class: Kafka may deliver a part twice."""
     part = record.event
-    join = replace(join, holds=(*join.holds, record.position))
+    if record.position not in join.holds:
+        join = replace(join, holds=(*join.holds, record.position))
     if part.memory_class in join.parts:
         return join
     return replace(

@@ -6,7 +6,7 @@ so it is the last step that depends on them.
 
 import heapq
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from itertools import islice
@@ -23,10 +23,10 @@ from schemas.depth import MAX_HELD
 from schemas.envelope import SOURCE, Envelope, Outgoing, Received, Refused, Settled, Step
 from schemas.memory import AuditDecision, PackDecision
 from schemas.packs import ContextPack
-from schemas.retrieval import JoinOpened, JoinTicked, MemoryClass, PartFound
+from schemas.retrieval import JoinOpened, JoinTicked, MemoryClass, PartFound, PartsFound
 from schemas.topics import CONTEXT_PACKS, MEMORY_DECISIONS, PACKS_PARTIAL
 
-Partial = JoinOpened | PartFound | JoinTicked
+Partial = JoinOpened | PartFound | PartsFound | JoinTicked
 
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
 LEDGER_SIZE = 50_000
@@ -98,9 +98,10 @@ class JoinTable:
         if isinstance(event, JoinTicked):
             yield Settled((record.position,))
         elif event.pack_id in self._ledger:
-            yield from self._after_emission(cast("Received[JoinOpened | PartFound]", record))
+            yield from self._after_emission(event.pack_id, _inputs(record))
         else:
-            self._add(cast("Received[JoinOpened | PartFound]", record))
+            for each in _inputs(record):
+                self._add(each)
         yield from self._settle(event)
         yield from self._release()
 
@@ -196,19 +197,20 @@ class JoinTable:
         )
         self._remember(cause.tenant, pack)
 
-    def _after_emission(self, record: Received[JoinOpened | PartFound]) -> Iterable[Step]:
-        """Handle a record of an emitted pack: a repeat, or a late part, which is audited and may revise the pack."""
-        event = record.event
-        lacking = self._ledger[event.pack_id]
-        if isinstance(event, PartFound) and event.memory_class in lacking.classes:
+    def _after_emission(self, pack_id: str, inputs: Sequence[Received[JoinOpened | PartFound]]) -> Iterable[Step]:
+        """Handle a record of an emitted pack: a repeat, or late parts, which are audited and may revise the pack."""
+        lacking, held = self._ledger[pack_id], False
+        if any(isinstance(each.event, PartFound) and each.event.memory_class in lacking.classes for each in inputs):
             # Once a pack, and the same on redelivery: an overload must not make more records than packs.
-            self._ledger[event.pack_id] = lacking._replace(classes=frozenset())
-            yield _late(record, lacking)
-        incomplete = self._incomplete.get(event.pack_id)
-        if incomplete is not None and incomplete.wants(record):
-            yield from self._revise(incomplete.add(record))
-        else:
-            yield Settled((record.position,))
+            self._ledger[pack_id] = lacking._replace(classes=frozenset())
+            yield _late(inputs[0], lacking)
+        for each in inputs:
+            incomplete = self._incomplete.get(pack_id)
+            if incomplete is not None and incomplete.wants(each):
+                held = True
+                yield from self._revise(incomplete.add(each))
+        if not held:
+            yield Settled((inputs[0].position,))
 
     def _revise(self, revised: Incomplete) -> Iterable[Step]:
         """Emit the next revision, unless the output has it already and the inputs are only read again."""
@@ -270,6 +272,13 @@ class JoinTable:
             self._ledger.popitem(last=False)
         if len(self._emitted) > MAX_CONVERSATIONS:
             self._emitted.popitem(last=False)
+
+
+def _inputs(record: Received[Partial]) -> Sequence[Received[JoinOpened | PartFound]]:
+    """The terms or the parts of a record."""
+    if isinstance(record.event, PartFound | PartsFound):
+        return joins.parts_of(cast("Received[PartFound | PartsFound]", record))
+    return (cast("Received[JoinOpened]", record),)
 
 
 def _held(about: JoinOpened | ContextPack, emitted: Mapping[str, _EmittedPack]) -> Iterable[str]:

@@ -112,7 +112,7 @@ def kept(pack: ContextPack) -> dict[str, JsonObject]:
         found[item.id] = {
             "item_id": item.id,
             "section": section,
-            "title": _title(item),
+            "title": title(item),
             "tokens": item.tokens,
             "score": item.score,
             "reason": item.reason,
@@ -150,7 +150,8 @@ def _source(provenance: Provenance | None) -> JsonObject:
     return provenance.model_dump(mode="json") if provenance is not None else {}
 
 
-def _title(item: ItemBase) -> str:
+def title(item: ItemBase) -> str:
+    """A line that names an item to a person."""
     named = next((text for name in TITLES if isinstance(text := getattr(item, name, None), str) and text), item.id)
     line = " ".join(named.split())
     return line if len(line) <= MAX_TITLE else f"{line[: MAX_TITLE - 1]}…"

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches
+from functools import lru_cache
+from sys import intern
 
 from agents.core.language import text
 
@@ -23,10 +25,16 @@ def corrected(question: str, unknown: Iterable[str], found: Iterable[str]) -> st
     if not 0 < len(mistyped) <= MAX_UNKNOWN:
         return None
     initials = {word[0] for word in mistyped}
-    words = {word for said in found for word in text.words(said) if word[0] in initials and len(word) >= MIN_LETTERS}
-    written = sorted(filter(str.isalpha, words))
+    written = sorted({word for said in found for word in _correct(said) if word[0] in initials})
     read = question
     for folded, word in mistyped.items():
         for likest in get_close_matches(folded, [each for each in written if each[0] == folded[0]], 1, MIN_SIMILARITY):
             read = re.sub(rf"(?i)\b{re.escape(word)}\b", likest, read)
     return read if read != question else None
+
+
+# The same texts are found for question after question. Of their words only one copy is kept.
+@lru_cache(maxsize=1_024)
+def _correct(said: str) -> tuple[str, ...]:
+    """The distinct words of a text that a mistyped one may stand for."""
+    return tuple(intern(word) for word in {*text.words(said)} if len(word) >= MIN_LETTERS and word.isalpha())

@@ -749,7 +749,8 @@ export interface PackDecision {
 /**
  * The answer of one memory class to one plan; every wanted class always answers.
  *
- * `dropped` are the best results below the relevance threshold.
+ * `dropped` are the best results below the relevance threshold. `earlier_ms` is how long a part that was sent with
+ * others had waited for them.
  *
  * `retrieval.part-found.v1`
  */
@@ -764,6 +765,20 @@ export interface PartFound {
   tokens?: number;
   error?: string;
   dropped?: Dropped[];
+  earlier_ms?: number;
+}
+
+/**
+ * The answers of several memory classes to one plan, by one process: what their parts would say one by one.
+ *
+ * `retrieval.parts-found.v1`
+ */
+export interface PartsFound {
+  kind: "parts";
+  plan_id: string;
+  pack_id: string;
+  message_id: string;
+  parts: PartFound[];
 }
 
 /**
@@ -1920,6 +1935,7 @@ export interface Events {
   "memory.knowledge-recorded.v1": KnowledgeRecorded;
   "memory.decision-recorded.v1": PackDecision;
   "retrieval.part-found.v1": PartFound;
+  "retrieval.parts-found.v1": PartsFound;
   "progress.made.v1": ProgressMade;
   "retrieval.plan-made.v1": RetrievalPlan;
   "memory.summary-made.v1": SummaryMade;

@@ -18,13 +18,13 @@ from agents.errors import FathomError, Unavailable
 from streams.config import ConfigError, Settings
 from streams.edges.cli.arguments import Broker, Json
 from streams.edges.cli.progress import Progress
-from streams.edges.cli.rebuild import opened_stores
 from streams.edges.cli.up import settings_of
 from streams.edges.client import clients
 from streams.edges.client.errors import CHECK, DOWN, OK, explain
 from streams.kafka import topics_admin, topics_plan
 from streams.kafka.security import security_of
 from streams.replay import broker_source
+from streams.replay.chosen_stores import opened_stores
 from streams.replay.log import PartitionRange, opened
 from streams.replay.reconcile import Checkup, Graph, Index, per_tenant
 from streams.runtime import data_dir as homes

@@ -63,8 +63,11 @@ VERBS = (
     ("explain", "audit.explain:explain",
      "What was decided on a message, why, from what sources, and what was contested since, on one page."),
     ("audit", AUDIT, "What was decided, claimed and corrected, and whether the log of it is as it was."),
-    ("replay", "replay:replay",
+    ("replay", "replay.command:app",
      "Read the log again: packs to a topic of their own, or memory into its stores. Workers are not touched."),
+    ("lag", "lag:lag",
+     "Whether each consumer group keeps up with the log, and why not: OK, WARN, or ERROR for STOP, STALL, REWIND."),
+    ("dlq", "dlq.commands:app", "Dead letters: list them, show one, send them again, discard them."),
     ("doctor", "doctor:doctor",
      "Whether everything that is needed answers and fits; with --reconcile, whether the stores hold what the log "
      "says."),

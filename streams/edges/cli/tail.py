@@ -17,6 +17,7 @@ from streams.edges.cli.arguments import Broker, Json
 from streams.edges.client import clients
 from streams.edges.client.console_output import clipped, console
 from streams.edges.client.errors import USAGE, CommandFailed
+from streams.runtime.dead_letters import header_text
 
 ORIGINAL = "kafka_dlt-original-"
 POLL_S = 0.2
@@ -90,7 +91,7 @@ def _show(record: ConsumerRecord, *, as_json: bool) -> None:
 
 def as_dict(record: ConsumerRecord) -> dict[str, Any]:
     """A record as one JSON object; `value` is its JSON, or its text where it is not JSON."""
-    headers = {name: bytes(value or b"").decode(errors="replace") for name, value in record.headers}
+    headers = {name: header_text(name, value) for name, value in record.headers}
     shown: dict[str, Any] = {
         "topic": record.topic,
         "partition": record.partition,

@@ -168,6 +168,22 @@ async def poll(consumer: AIOKafkaConsumer, timeout: float) -> list[ConsumerRecor
     return sorted(records, key=lambda record: (record.timestamp, record.partition, record.offset))
 
 
+async def rest(consumer: AIOKafkaConsumer, seconds: float, called: asyncio.Event) -> None:
+    """Fetch nothing for so long, or until `called`: what is written meanwhile comes in one fetch.
+
+    Only between polls: it forgets what a fetch in flight brings.
+    """
+    resting = consumer.assignment()
+    consumer.pause(*resting)
+    try:
+        async with asyncio.timeout(seconds):
+            await called.wait()
+    except TimeoutError:
+        return
+    finally:
+        consumer.resume(*resting)
+
+
 async def arrived(consumer: AIOKafkaConsumer, ends: Mapping[TopicPartition, int]) -> bool:
     """Whether every partition has been read up to these offsets."""
     for tp, end in ends.items():

@@ -16,6 +16,7 @@ from streams.edges.client import clients
 from streams.edges.client.clients import Connected
 from streams.edges.client.errors import DOWN, FAILURE, CommandFailed
 from streams.edges.client.send import SentRecord
+from streams.runtime.dead_letters import REASON, STREAMS, place_of
 
 INGESTION, WRITERS = "fathom.ingestion", "fathom.index-writers"
 REFUSED = dead_letter_topic("ingestion")
@@ -104,8 +105,9 @@ class Visibility:
     def _note(self, records: Iterable[ConsumerRecord]) -> None:
         for record in records:
             headers = header_map(record.headers)
-            place = tuple(int(headers[f"kafka_dlt-original-{name}"]) for name in ("partition", "offset"))
-            self._refused[place[0], place[1]] = f"{headers['fathom_reason']}: {headers['__streams.errors.message']}"
+            if (place := place_of(record.headers)) is not None:
+                why = f"{headers.get(REASON, '')}: {headers.get(f'{STREAMS}message', '')}"
+                self._refused[place.partition, place.offset] = why
 
 
 @asynccontextmanager

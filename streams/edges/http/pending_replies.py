@@ -44,6 +44,8 @@ class PendingReplies:
         self._count = 0
         self._came: OrderedDict[Place, deque[bytes]] = OrderedDict()
         self._bytes = 0
+        # Set whenever somebody begins to wait.
+        self.called = asyncio.Event()
 
     def __len__(self) -> int:
         return self._count
@@ -59,6 +61,7 @@ class PendingReplies:
             raise TooMany
         self._waiting.setdefault(wanted.place, {})[future] = wanted
         self._count += 1
+        self.called.set()
         future.add_done_callback(lambda _: self._forget(wanted, future))
         return future
 

@@ -28,6 +28,8 @@ TOPICS = (ANSWERS_OUT.name, CONTEXT_PACKS.name, TOOLS_CALLS_OUT.name)
 # A repeated question finds an answer this old, also in a process that has just started.
 LOOK_BACK_S = 60.0
 POLL_S = 0.2
+# Between two fetches while nobody waits: every pack of the process would cost one.
+REST_S = 0.2
 RETRY_S = 1.0
 MAX_CACHED = 10_000
 
@@ -101,9 +103,13 @@ class Exchange:
             self.connected.set()
             metrics.log(LOG, logging.INFO, "ask.connected", bootstrap=bootstrap)
             while not session.broken:
-                for record in await clients.poll(consumer, POLL_S):
+                records = await clients.poll(consumer, POLL_S)
+                for record in records:
                     if record.key is not None and record.value is not None:
                         self._waiting.came(record.topic, record.key, record.value)
+                if records and not self._waiting:
+                    self._waiting.called.clear()
+                    await clients.rest(consumer, REST_S, self._waiting.called)
 
     async def ask(
         self, prepared: OutgoingRecord, wanted: ExpectedReply

@@ -6,11 +6,22 @@ of `tenant_id` takes the lock.
 """
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from operator import itemgetter
 from typing import Final
 
 from streams.stores.graph.rows import Edge, NodeInsert, NodeUpsert, Properties, RowBatch
-from streams.stores.graph.schema import DESCRIBED, INSERTED, INSERTED_FIRST, LINK_ENDS, RETIRED, SHARED, VERSION, WORD
+from streams.stores.graph.schema import (
+    DESCRIBED,
+    EVERYDAY,
+    INSERTED,
+    INSERTED_FIRST,
+    LINK_ENDS,
+    RETIRED,
+    SHARED,
+    VERSION,
+    WORD,
+)
 
 Statement = tuple[str, Sequence[Properties]]
 
@@ -94,6 +105,26 @@ def statements_of(rows: RowBatch) -> Iterable[Statement]:
     if rows.versions:
         versions = [version.row() for version in rows.versions]
         yield from ((text, versions) for text in RETIRE.values())
+
+
+def in_one(rows: RowBatch) -> tuple[str, dict[str, Sequence[Properties]]] | None:
+    """The statements of a batch as one query with its parameters; None of what is not written for every message.
+
+    A server plans each combination of statements once, for a quarter of a second: few of them may occur.
+    """
+    labels = {row.label for some in (rows.facts, rows.latest) for row in some}
+    statements = [*statements_of(rows)]
+    if len(statements) == 1:
+        return statements[0][0], {"rows": statements[0][1]}
+    if rows.names or rows.versions or not {*labels, *(link.type for link in rows.links)}.issubset(EVERYDAY):
+        return None
+    return _joined(tuple(text for text, _ in statements)), {f"rows{n}": own for n, (_, own) in enumerate(statements)}
+
+
+@lru_cache(maxsize=256)
+def _joined(texts: tuple[str, ...]) -> str:
+    """Each text as a subquery with rows of its own."""
+    return "\n".join(f"CALL {{{text.replace('$rows', f'$rows{n}')}\n}}" for n, text in enumerate(texts))
 
 
 def _by_kind(rows: Iterable[NodeInsert | NodeUpsert | Edge]) -> dict[str, list[Properties]]:

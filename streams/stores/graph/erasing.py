@@ -27,18 +27,20 @@ ERASABLE = (
     *("Consulta", "SubPergunta", "AuditEvent"),
 )
 MAX_LOOKED_UP = 500
+# Of those who wait to look, so many do not wait for more.
+ENOUGH = 4
 
 
 class GraphErasures:
-    """Erasures, over the reads and writes of a store."""
+    """Erasures, over the reads and writes of a store; those looked up within `every` seconds are one read."""
 
-    def __init__(self, read: Read, write: Write, remove: Remove) -> None:
+    def __init__(self, read: Read, write: Write, remove: Remove, every: float = 0.0) -> None:
         self._read = read
         self._write = write
         self._remove = remove
         # Six stages store what one message leads to, and ask before and after: together they ask once.
         self._looked_up: MicroBatcher[tuple[str, str], Erasure | None] = MicroBatcher(
-            self._look_up, MAX_LOOKED_UP, shared_errors=(Unavailable,)
+            self._look_up, MAX_LOOKED_UP, shared_errors=(Unavailable,), every=every, enough=ENOUGH
         )
 
     async def erased(self, tenant: str, conversations: Collection[Conversation]) -> Mapping[Conversation, Erasure]:

@@ -83,3 +83,12 @@ DESCRIBED: Final = (
 def relation(kind: str) -> str:
     """The type of a kind of link, as stored in the graph."""
     return kind.partition(":")[0]
+
+
+# What messages lead to: labels and kinds of links.
+EVERYDAY: Final = (
+    *("Message", "CDCDecision", "QueryProfile", "AuditEvent", "Claim"),
+    *("Conversation", "ConversationSummary", "TimePoint"),
+    *("IN_CONVERSATION", "FOR_MESSAGE", "USED_PROFILE", "SUMMARIZES", "HAS_EVENT"),
+    *("MADE_IN", "CONTRADICTS", "SUPERSEDES"),
+)

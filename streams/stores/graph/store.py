@@ -65,10 +65,10 @@ class Engine(Protocol):
 class GraphStore(CognitionReads):
     """Reads and writes of the memory graph; `_public` is written only by an administrator."""
 
-    def __init__(self, engine: Engine, *, admin: bool = False) -> None:
+    def __init__(self, engine: Engine, *, admin: bool = False, looked_up_every: float = 0.0) -> None:
         self._engine = engine
         self._admin = admin
-        self._erasures = GraphErasures(self._read, self._put, self.remove)
+        self._erasures = GraphErasures(self._read, self._put, self.remove, looked_up_every)
 
     async def persona(self, tenant: str, user_id: str, as_of: datetime) -> Persona | None:
         """The user's profile and all current objectives."""

@@ -57,11 +57,13 @@ class IndexProcess:
         embedder: EmbedderName = "use",
         *,
         admin: bool = False,
+        lexicons: Path | None = None,
         timeout: float = TIMEOUT_S,
     ) -> None:
         self.place = place
         self._embedder = embedder
         self._admin = admin
+        self._lexicons = lexicons
         self._child = ChildProcess()
         self._socket: socket.socket | None = None
         self._link: _Link | None = None
@@ -88,6 +90,7 @@ class IndexProcess:
         with theirs:
             arguments = [*_arguments(self.place), "--embedder", self._embedder, "--owner", str(os.getpid())]
             arguments += ["--admin"] * self._admin
+            arguments += [] if self._lexicons is None else ["--lexicons", str(self._lexicons.absolute())]
             self._child.start_module(SERVER, *arguments, stdin=theirs.fileno(), stdout=None)
         self._socket = ours
 
@@ -209,7 +212,7 @@ def spawn_index(settings: StoreSettings) -> IndexProcess | None:
     place = settings.index_directory() or settings.index_server()
     if place is None or not settings.passages:
         return None
-    index = IndexProcess(place, settings.embedder, admin=settings.public_writable)
+    index = IndexProcess(place, settings.embedder, admin=settings.public_writable, lexicons=settings.lexicons)
     index.spawn()
     return index
 

@@ -7,6 +7,7 @@ The index is embedded or on a server; this process holds the embedding model in 
 import argparse
 import asyncio
 import copyreg
+import gc
 import os
 import signal
 import socket
@@ -21,6 +22,7 @@ import uvloop
 from agents.errors import FathomError
 from agents.ports.models import Embedder
 from agents.ports.passages import Hit, Passage
+from streams.stores import word_lists
 from streams.stores.passages.index_process import framed, received, told
 from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
 from streams.stores.passages.vectors import HashingEmbedder, UseEmbedder, one_blas_thread
@@ -41,6 +43,8 @@ async def serve(link: socket.socket, settings: argparse.Namespace) -> None:
         writer.write(framed((GREETING, told(error), None)))
         await writer.drain()
         return
+    gc.collect()
+    gc.freeze()  # what is loaded stays: a collection of all of it would hold up a search
     writer.write(framed((GREETING, None, None)))
     answering: set[asyncio.Task[None]] = set()
     try:
@@ -135,7 +139,9 @@ def main() -> None:
     parser.add_argument("--embedder", choices=("use", "hashing"), default="use")
     parser.add_argument("--owner", type=int, required=True, help="whose directory it is: the parent's process id")
     parser.add_argument("--admin", action="store_true", help="may write what every tenant reads")
+    parser.add_argument("--lexicons", type=Path, help="a folder of word lists that are added to the shipped ones")
     arguments = parser.parse_args()
+    word_lists.extend(arguments.lexicons)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _yield_to_the_asker()
     _pickle_hits_fast()

@@ -5,7 +5,7 @@ names of the other language found, and alike on every engine.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from zlib import crc32
@@ -89,7 +89,7 @@ class Holder:
         return self.score / self.values[list(self.places).index(place_of(term))]
 
 
-def rarity_of(holders: Mapping[str, Holder | None], texts: int) -> Rarity:
-    """The rarity of each term that occurs in at least one of `texts` texts."""
-    known = {term: holder.rarity(term) for term, holder in holders.items() if holder is not None}
+def rarity_of(terms: Iterable[str], found: Mapping[str, float | None], texts: int) -> Rarity:
+    """The rarity of each of these terms that occurs in at least one of `texts` texts; the others have None."""
+    known = {term: rarity for term in terms if (rarity := found[term]) is not None}
     return Rarity(known, inverse_document_frequency(0, texts))

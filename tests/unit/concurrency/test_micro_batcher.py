@@ -175,3 +175,34 @@ def test_what_is_urgent_goes_first_by_itself_and_as_many_as_may():
         assert store.writes == [["a"], ["W", "X", "Y"], ["Z"], ["b", "c"], ["d"]]
 
     story(told)
+
+
+def test_what_comes_within_a_time_goes_together():
+    async def told() -> None:
+        store = Store()
+        together = MicroBatcher(store, 10, every=0.05, enough=9)
+        waiting = [asyncio.create_task(together.add(["a"]))]
+        for _ in range(5):
+            await asyncio.sleep(0)
+        waiting.append(asyncio.create_task(together.add(["b"])))
+        await asyncio.gather(*waiting)
+        assert store.writes == [["a", "b"]]
+
+    story(told)
+
+
+def test_as_soon_as_enough_wait_nobody_waits_for_the_time():
+    async def told() -> None:
+        store = Store()
+        together = MicroBatcher(store, 10, every=3600.0, enough=3)
+        first = asyncio.create_task(together.add(["a"]))
+        await asyncio.sleep(0.01)
+        assert store.writes == []
+        await asyncio.wait_for(asyncio.gather(first, together.add(["b"]), together.add(["c"])), 5)
+        assert store.writes == [["a", "b", "c"]]
+        await asyncio.wait_for(together.add(["d", "e", "f"]), 5)
+        assert store.writes[1:] == [["d", "e", "f"]]
+        await asyncio.wait_for(together.add(["u"], urgent=True), 5)
+        assert store.writes[2:] == [["u"]]
+
+    story(told)

@@ -217,7 +217,7 @@ def test_three_parties_write_one_kind_of_partial_each() -> None:
     kinds = {stage.name: [event.TYPE for event in sent(stage, PACKS_PARTIAL)] for stage in STAGES}
     assert kinds["planner"] == ["retrieval.join-opened.v1"]
     assert kinds["assembler"] == ["retrieval.join-ticked.v1"]
-    assert kinds["retrieval-claims"] == ["retrieval.part-found.v1"]
+    assert kinds["retrieval-claims"] == ["retrieval.part-found.v1", "retrieval.parts-found.v1"]
 
 
 def readers(topic: str) -> set[str]:

@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 import schemas
 from schemas.items import ItemBase
 from schemas.retrieval import MemoryClass
-from schemas.topics import CONTEXT_PACKS, CONVERSATION_TURNS, MESSAGES_IN, PACKS_PARTIAL, RETRIEVAL_PLANS
+from schemas.topics import CONTEXT_PACKS, CONVERSATION_TURNS, MESSAGES_IN, RETRIEVAL_PLANS
 from streams.docs.examples import Example, load
 from streams.kafka.records import Record
 from streams.stores.graph import queries
@@ -120,8 +120,7 @@ def test_what_a_pack_holds_was_read_from_the_memories_of_its_plan(fathom: Pipeli
     remember(fathom)
     pack = fathom.ask("Como solicitar reembolso de viagem?")
     plan = fathom.one(RETRIEVAL_PLANS, pack_id=pack.pack_id)
-    events = [received.event for received in fathom.events(PACKS_PARTIAL)]
-    parts = [event for event in events if event.kind == "part" and event.pack_id == pack.pack_id]
+    parts = [part for part in fathom.parts() if part.pack_id == pack.pack_id]
     read = {(part.memory_class, item.id) for part in parts for item in part.items}
     sections = {
         MemoryClass.WORKING_SET: pack.working_set.recent_messages,

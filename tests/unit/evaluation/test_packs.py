@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from bench import judgement
-from schemas.topics import PACKS_PARTIAL
 from streams.evaluation import held_packs, pack_figures, pack_pages, questions, resampling
 from streams.evaluation.held_packs import Content
 from streams.evaluation.pack_figures import PackAnswer
@@ -257,9 +256,9 @@ def answers() -> Iterator[dict[str, PackAnswer]]:
         for name, text in (("explained", "Explain how the kettle is filled"), ("thanked", "Thank you very much!")):
             message_id = fathom.say(text, conversation=name)
             made = fathom.pack_of(message_id)
-            parts = [r.event for r in fathom.events(PACKS_PARTIAL) if getattr(r.event, "message_id", "") == message_id]
+            parts = [part for part in fathom.parts() if part.message_id == message_id]
             question = replace(QUESTION, id=name, text=text)
-            dumped = tuple(part.model_dump(mode="json") for part in parts if part.kind == "part")
+            dumped = tuple(part.model_dump(mode="json") for part in parts)
             found[name] = PackAnswer(question, made.model_dump(mode="json"), dumped)
         yield found
 

@@ -53,7 +53,7 @@ ARROWS: Mapping[str, str] = {
     "streams.dependencies": "agents.context agents.ports streams.config streams.documents streams.models",
     "streams.topology": """agents.cognition_model agents.concurrency agents.ports agents.core.assessment
         agents.core.tools agents.retrievers agents.second_opinion
-        agents.stages streams.dependencies streams.policies""",
+        agents.stages streams.dependencies streams.policies streams.stores""",
     "streams.telemetry": "",
     "streams.version": "",
     "streams.child_process": "",
@@ -74,13 +74,17 @@ ARROWS: Mapping[str, str] = {
         streams.kafka streams.stores.sessions streams.telemetry""",
     "streams.runtime": """agents.concurrency agents.context agents.core.depth agents.core.language agents.core.tools
         agents.errors agents.ports agents.stages streams.broker streams.config streams.dependencies streams.faust
-        streams.kafka streams.models streams.policies streams.stores streams.stores.graph streams.stores.passages
+        streams.kafka streams.models streams.policies streams.runtime.admission streams.stores streams.stores.graph
+        streams.stores.passages
         streams.stores.sessions streams.telemetry streams.topology streams.version streams.views""",
-    "streams.replay": """agents.core.conversation agents.core.packs agents.errors agents.ports agents.stages
-        streams.broker streams.config streams.dependencies streams.kafka streams.policies streams.runtime streams.stores
+    "streams.runtime.admission": "streams.kafka",
+    "streams.replay": """agents.core.conversation agents.core.packs agents.core.progress agents.errors agents.ports
+        agents.stages streams.broker streams.config streams.dependencies streams.kafka streams.models streams.policies
+        streams.runtime streams.stores streams.version
         streams.stores.graph streams.stores.passages streams.stores.sessions streams.topology streams.views""",
     "streams.audit": "agents.errors streams.kafka",
     "streams.explanations": "agents.core.packs agents.errors agents.ports streams.kafka",
+    "streams.redrive": "streams.replay streams.runtime",
     "streams.testing": """agents.context agents.core.conversation streams.config streams.dependencies streams.kafka
         streams.policies streams.runtime streams.stores streams.stores.graph streams.stores.passages
         streams.stores.sessions streams.topology streams.views""",
@@ -110,17 +114,20 @@ ARROWS: Mapping[str, str] = {
         streams.version""",
     # The command names the modules of its verbs in a table, `demo` and `eval` among them: it imports neither.
     "streams.edges.cli": """agents.core.assessment agents.core.language agents.core.packs
-        agents.errors streams.config streams.dependencies streams.edges.client streams.edges.console
+        agents.errors streams.config streams.edges.client streams.edges.console
         streams.edges.http streams.edges.http.app streams.edges.mcp streams.kafka streams.policies streams.replay
-        streams.runtime
-        streams.stores streams.telemetry streams.topology streams.version streams.views""",
+        streams.runtime streams.telemetry streams.topology streams.version""",
     "streams.edges.cli.audit": """agents.ports streams.audit streams.config streams.edges.audit streams.edges.cli
         streams.edges.client streams.edges.http streams.explanations streams.kafka streams.replay streams.runtime""",
     "streams.edges.cli.demo": """agents.core.documents streams.config streams.edges.cli streams.edges.client
         streams.evaluation streams.policies streams.runtime streams.stores streams.stores.passages streams.telemetry
         streams.topology""",
+    "streams.edges.cli.dlq": """streams.config streams.edges.cli streams.edges.client streams.kafka streams.redrive
+        streams.replay streams.runtime streams.topology""",
     "streams.edges.cli.ingest": """agents.core.documents agents.errors agents.ports streams.documents streams.edges.cli
-        streams.edges.client streams.kafka""",
+        streams.edges.client streams.kafka streams.runtime""",
+    "streams.edges.cli.replay": """streams.config streams.dependencies streams.edges.cli streams.edges.client
+        streams.evaluation streams.kafka streams.replay streams.runtime streams.stores streams.views""",
     "streams.edges.cli.eval": """streams.edges.cli streams.edges.cli.demo streams.edges.client streams.evaluation
         streams.evaluation.deep streams.stores.passages streams.topology""",
     "streams.docs": "streams.config streams.docs.types streams.edges.http.app streams.kafka streams.topology",

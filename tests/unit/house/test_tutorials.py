@@ -37,6 +37,8 @@ def parse(words: list[str]) -> None:
     """Raises `UsageError` for a command that does not exist or takes no such argument."""
     command: Any = COMMANDS()
     while isinstance(found := getattr(command, "commands", command), dict):
+        if words[0].startswith("-"):
+            break  # options of the group itself
         name, *words = words
         if name not in found:
             raise UsageError(f"no command {name}")

@@ -9,9 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 from streams.config import Settings
-from streams.edges.cli import replay
 from streams.edges.cli.main import app
-from streams.edges.cli.rebuild import ReplayOrder
+from streams.edges.cli.replay import command
+from streams.edges.cli.replay.rebuild import ReplayOrder
 from streams.edges.client.errors import CommandFailed
 from streams.kafka.topics_plan import wanted as wanted_topics
 from streams.replay.selection import ID, Selection, duration, moment, new_id, topic_of
@@ -74,7 +74,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Callable[..., ReplayOrder]:
         found.append(order)
         return 0
 
-    monkeypatch.setattr(replay, "remake", remake)
+    monkeypatch.setattr(command, "remake", remake)
 
     def run(*words: str, mode: str = "exact") -> ReplayOrder:
         ended = CliRunner().invoke(app, ["replay", "--mode", mode, *words])
@@ -95,6 +95,13 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Callable[..., ReplayOrder]:
         ("exact", ("--dry-run", "--execute"), "--dry-run"),
         ("rebuild", ("--stores", "graph,disk"), "'disk'"),
         ("exact", ("--id", "Not_a_topic"), "--id"),
+        ("exact", ("--resume", "some-id"), "--resume is for"),
+        ("exact", ("--with", "other.env"), "--with is for"),
+        ("exact", ("--to-offset", "5"), "--to-offset is for"),
+        ("reprocess", ("--to-offset", "5", "--shift-by", "-5"), "--to-offset and --shift-by"),
+        ("reprocess", ("--id", "a", "--resume", "b"), "one of --id and --resume"),
+        ("reprocess", ("--resume", "Not_an_id"), "--resume"),
+        ("reprocess", ("--with", "no-such-file.env"), "no such file"),
     ],
 )
 def test_options_that_make_no_sense_are_usage_errors(asked, mode: str, words: tuple[str, ...], said: str):

@@ -5,10 +5,11 @@ import itertools
 
 import pytest
 
-from streams.runtime import priority
-from streams.runtime.priority import (
+from streams.runtime.admission import priority
+from streams.runtime.admission.priority import (
     ADMITTED,
     ADMITTED_EVERY_S,
+    ADMITTED_LATE,
     BUSY_S,
     MAX_AHEAD,
     PriorityGate,
@@ -189,6 +190,23 @@ def test_new_messages_pass_after_a_while_even_so(monkeypatch: pytest.MonkeyPatch
         return "passed"
 
     assert asyncio.run(scenario()) == "passed"
+
+
+def test_while_those_ahead_do_not_get_done_few_pass_at_a_time(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(priority, "MAX_ADMISSION_S", 0.01)
+    lateness(monkeypatch, 2 * BUSY_S)
+
+    async def scenario() -> int:
+        gate = PriorityGate()
+        for _ in range(MAX_AHEAD):
+            gate.enter()
+        waiting = [asyncio.create_task(gate.admitted("acme")) for _ in range(ADMITTED)]
+        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        passed = sum(one.done() for one in waiting)
+        await asyncio.wait_for(asyncio.gather(*waiting), 60)
+        return passed
+
+    assert 1 <= asyncio.run(scenario()) <= ADMITTED_LATE < ADMITTED
 
 
 def test_the_first_stage_is_full_until_half_of_its_messages_are_done(monkeypatch: pytest.MonkeyPatch):

@@ -137,7 +137,7 @@ def test_records_of_one_key_are_handled_in_order_and_other_keys_do_not_wait():
 
 @pytest.mark.covers("AC-37")
 def test_an_unavailable_store_means_the_same_record_again_and_never_a_dead_letter(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("streams.runtime.stage_runner.FIRST_WAIT", 0.0)
+    monkeypatch.setattr("streams.runtime.stage_sender.FIRST_WAIT", 0.0)
 
     def away_twice(name: str, tries: int) -> None:
         if tries < 3:
@@ -204,7 +204,7 @@ def test_a_dead_letter_is_acknowledged_by_the_broker_before_its_source():
 
 
 def test_a_send_that_fails_is_sent_again_without_handling_the_record_again(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("streams.runtime.stage_runner.FIRST_WAIT", 0.0)
+    monkeypatch.setattr("streams.runtime.stage_sender.FIRST_WAIT", 0.0)
 
     class Moody(MemoryLog):
         refusals = 2

@@ -13,7 +13,6 @@ from schemas.topics import (
     MEMORY_CLAIMS,
     MEMORY_CORRECTIONS,
     MEMORY_DECISIONS,
-    PACKS_PARTIAL,
     RETRIEVAL_PLANS,
 )
 from streams.testing.pipeline import Pipeline
@@ -94,9 +93,8 @@ def test_where_the_operator_says_never_a_look_up_asks_for_working_set_and_person
     with Pipeline(look_up="never") as fathom:
         pack = fathom.ask("Qual o email do João Silva?")
         plan = fathom.one(RETRIEVAL_PLANS)
-        parts = [r.event for r in fathom.events(PACKS_PARTIAL) if r.event.kind == "part"]
         assert {s.memory_class for s in plan.sources} == {MemoryClass.WORKING_SET, MemoryClass.PERSONA}
-        assert {p.memory_class for p in parts} == {MemoryClass.WORKING_SET, MemoryClass.PERSONA}
+        assert {part.memory_class for part in fathom.parts()} == {MemoryClass.WORKING_SET, MemoryClass.PERSONA}
         assert pack.evidence is None
 
 

@@ -29,7 +29,8 @@ def submit(pipeline: Pipeline, data: bytes, **fields: Any) -> None:
 
 def letters(pipeline: Pipeline) -> list[dict[str, str]]:
     return [
-        {name: text.decode() for name, text in record.headers} for record in pipeline.log.of("dead-letters.ingestion")
+        {name: text.decode(errors="replace") for name, text in record.headers}
+        for record in pipeline.log.of("dead-letters.ingestion")
     ]
 
 

@@ -44,7 +44,7 @@ def full() -> list[float]:
 
 @pytest.fixture
 def fathom(index: CountingIndex, full: list[float]) -> Iterator[Pipeline]:
-    with Pipeline(replace={"index": index, "full_for": lambda: full[0]}) as pipeline:
+    with Pipeline(replace={"index": index, "full_for": lambda _: full[0]}) as pipeline:
         pipeline.document("d1", "Contrato", "O prazo do contrato é de três meses porque a obra é pequena.")
         pipeline.say("O prazo do contrato é de três meses.", role="assistant")
         yield pipeline
@@ -80,9 +80,16 @@ def test_what_is_over_soon_and_simple_questions_are_searched_for(
     assert not pack.degraded
 
 
+@pytest.mark.covers("B16")
+def test_in_an_overload_of_others_a_tenant_is_looked_up_for():
+    with Pipeline(replace={"full_for": lambda tenant: 0.0 if tenant == "quiet" else 3.0}) as fathom:
+        degraded = {tenant: fathom.ask(D2, tenant=tenant).degraded for tenant in ("quiet", "neighbour")}
+    assert degraded == {"quiet": False, "neighbour": True}
+
+
 def test_in_an_overload_a_simple_question_is_waited_for_and_looked_up_though_it_is_late():
     retrieval = [stage for stage in STAGES if stage.group_name == "retrieval"]
-    with Pipeline(replace={"full_for": lambda: 3.0}, stages=[s for s in STAGES if s not in retrieval]) as before:
+    with Pipeline(replace={"full_for": lambda _: 3.0}, stages=[s for s in STAGES if s not in retrieval]) as before:
         before.say(D0)
         plan = before.log.of(RETRIEVAL_PLANS.name)[0]
         before.wait(1.9)
@@ -105,11 +112,7 @@ def test_a_classification_that_is_sent_again_makes_the_same_plan(fathom: Pipelin
 
 
 def parts(fathom: Pipeline) -> dict[str, tuple[str, str | None]]:
-    return {
-        r.event.memory_class.value: (r.event.status.value, r.event.error)
-        for r in fathom.events(PACKS_PARTIAL)
-        if r.event.kind == "part"
-    }
+    return {part.memory_class.value: (part.status.value, part.error) for part in fathom.parts()}
 
 
 @pytest.mark.parametrize("revisions", [False, True])

@@ -56,7 +56,9 @@ def partials(*questions: str, held: bool = False, **settings: Any) -> list[Asked
         by_pack: dict[str, Asked] = {}
         for record in made.log.of(PACKS_PARTIAL.name):
             event = orjson.loads(record.value or b"")
-            by_pack.setdefault(event["pack_id"], {})[event.get("memory_class", OPEN)] = record
+            for each in event.get("parts") or (event,):
+                alone = dataclasses.replace(record, value=orjson.dumps(each))
+                by_pack.setdefault(event["pack_id"], {})[each.get("memory_class", OPEN)] = alone
         return list(by_pack.values())[-len(questions) :]
 
 

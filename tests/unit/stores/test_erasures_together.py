@@ -7,7 +7,7 @@ from typing import Any
 
 from agents.core.conversation.erasure import Erasure
 from schemas.base import Conversation
-from streams.stores.graph.erasing import GraphErasures
+from streams.stores.graph.erasing import ENOUGH, GraphErasures
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
@@ -19,11 +19,11 @@ def conversation(number: int, tenant: str = "acme") -> Conversation:
 class Graph:
     """A graph of erasures whose reads end when they are let."""
 
-    def __init__(self) -> None:
+    def __init__(self, every: float = 0.0) -> None:
         self.erased: dict[str, int] = {}
         self.reads: list[tuple[str, list[str]]] = []
         self.may_answer = asyncio.Event()
-        self.erasures = GraphErasures(self.read, self._never, self._never)
+        self.erasures = GraphErasures(self.read, self._never, self._never, every)
 
     async def read(self, _text: str, tenant: str, asked: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
         self.reads.append((tenant, asked["ids"]))
@@ -85,5 +85,30 @@ def test_asking_for_no_conversation_asks_nothing() -> None:
         graph = Graph()
         assert await graph.erasures.erased("acme", []) == {}
         assert graph.reads == []
+
+    asyncio.run(story())
+
+
+def test_on_a_server_those_who_ask_within_a_time_share_a_read_that_begins_after_all_of_them() -> None:
+    async def story() -> None:
+        graph = Graph(every=0.05)
+        graph.may_answer.set()
+        asked = [asyncio.create_task(graph.erasures.erased("acme", [conversation(0)]))]
+        await settled()
+        asked.append(asyncio.create_task(graph.erasures.erased("acme", [conversation(1)])))
+        graph.erased = {conversation(1).key(): 7}
+        assert await asyncio.gather(*asked) == [{}, {conversation(1): Erasure(7, NOON)}]
+        assert graph.reads == [("acme", [conversation(n).key() for n in range(2)])]
+
+    asyncio.run(story())
+
+
+def test_as_soon_as_enough_ask_none_of_them_waits() -> None:
+    async def story() -> None:
+        graph = Graph(every=3600.0)
+        graph.may_answer.set()
+        asked = (graph.erasures.erased("acme", [conversation(n)]) for n in range(ENOUGH))
+        assert await asyncio.wait_for(asyncio.gather(*asked), 5) == [{}] * ENOUGH
+        assert len(graph.reads) == 1
 
     asyncio.run(story())

@@ -15,7 +15,7 @@ from schemas.assessment import AssessmentAsked, AssessmentMade
 from schemas.base import Event
 from schemas.depth import DepthClassified
 from schemas.packs import ContextPack
-from schemas.retrieval import PartFound, RetrievalPlan
+from schemas.retrieval import PartFound, PartsFound, RetrievalPlan
 from schemas.tools import ToolCallRequested, ToolCallResolved, ToolConfirmation, ToolResult
 from streams.edges.cli.demo.script import ScriptStep
 from streams.edges.client import clients
@@ -68,7 +68,10 @@ class StepOutcome:
 
     @property
     def parts(self) -> list[PartFound]:
-        return [event for event in self.events if isinstance(event, PartFound)]
+        found: list[PartFound] = []
+        for event in self.events:
+            found += (event,) if isinstance(event, PartFound) else event.parts if isinstance(event, PartsFound) else ()
+        return found
 
     def complete(self) -> bool:
         """Whether the answer is there and, for a pack, all events that led to it."""

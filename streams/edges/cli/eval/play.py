@@ -176,8 +176,8 @@ class PackPlayer:
                 if pack is None:
                     continue  # another run's, or a turn of the memory
                 if record.topic == PACKS_PARTIAL.name:
-                    if event.get("kind") == "part":
-                        self._parts[event["message_id"]].append(event)
+                    if event.get("kind") in ("part", "parts"):
+                        self._parts[event["message_id"]] += event.get("parts") or [event]
                 elif not pack.done():
                     pack.set_result(event)
 

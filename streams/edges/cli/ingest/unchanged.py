@@ -9,11 +9,11 @@ from hashlib import blake2b
 import orjson
 from aiokafka import AIOKafkaConsumer, ConsumerRecord
 
-from schemas.envelope import header_map
 from schemas.topics import DOCUMENTS_IN, dead_letter_topic
 from streams.edges.client import clients
 from streams.edges.client.records import OutgoingRecord
 from streams.kafka import log_reader
+from streams.runtime.dead_letters import place_of
 
 REFUSED = dead_letter_topic("ingestion")
 # A longer log is not read to its end, and everything is sent: again is harmless, only slower.
@@ -44,9 +44,8 @@ class KnownDocuments:
 
     def forget(self, refused: ConsumerRecord) -> None:
         """Forget a document that ingestion refused, by its dead letter."""
-        headers = header_map(refused.headers)
-        place = tuple(int(headers.get(f"kafka_dlt-original-{name}") or -1) for name in ("partition", "offset"))
-        self._of_key.pop(self._places.get((place[0], place[1]), b""), None)
+        if (place := place_of(refused.headers)) is not None:
+            self._of_key.pop(self._places.get((place.partition, place.offset), b""), None)
 
 
 async def sent_before(bootstrap: str) -> KnownDocuments:

@@ -26,8 +26,8 @@ LOG = logging.getLogger("fathom.events")
 TOPICS = (PROGRESS_EVENTS.name, MEMORY_ERASURES.name)
 LOOK_BACK_S = 60.0
 POLL_S = 0.2
-# Several records at a time: under load a fetch for each would cost more than all that is done with it.
-PATIENT_MS, PATIENT_BYTES = 50, 65_536
+# Between two fetches: under load one for each record would cost more than all that is done with it.
+REST_S = 0.05
 RETRY_S = 1.0
 SEARCH_S = 5.0
 MAX_SEARCHES = 4
@@ -61,12 +61,16 @@ class ProgressTail:
     async def _follow(self) -> None:
         bootstrap = self._bootstrap()
         partitions = clients.partitions_of(await clients.partition_counts(bootstrap), TOPICS)
-        async with clients.reading(bootstrap, partitions, wait_ms=PATIENT_MS, min_bytes=PATIENT_BYTES) as consumer:
+        async with clients.reading(bootstrap, partitions) as consumer:
             await self._place(consumer)
+            never = asyncio.Event()
             while True:
-                for record in await clients.poll(consumer, POLL_S):
+                records = await clients.poll(consumer, POLL_S)
+                for record in records:
                     self._read[TopicPartition(record.topic, record.partition)] = record.offset + 1
                     self._take(record)
+                if records:
+                    await clients.rest(consumer, REST_S, never)
 
     async def _place(self, consumer: AIOKafkaConsumer) -> None:
         """Go on where the last connection ended; the first one begins a minute back."""

@@ -7,8 +7,8 @@ import pytest
 from agents.core.assessment.context_needs import assess
 from agents.core.depth import levels
 from schemas.depth import DepthLevel
-from schemas.retrieval import MemoryClass, PartFound
-from schemas.topics import PACKS_PARTIAL, RETRIEVAL_PLANS
+from schemas.retrieval import MemoryClass
+from schemas.topics import RETRIEVAL_PLANS
 from streams.testing.pipeline import Pipeline
 from tests.unit.core.assessment.test_context_needs import LABELLED, SIMPLE, right
 
@@ -27,11 +27,11 @@ def asked_of_memory(queries: list[str]) -> list[tuple[set[MemoryClass], timedelt
             tier = assess(query).recommended_tier
             fathom.say(query, conversation=f"c{number}", headers={"tier": tier})
         plans = [received.event for received in fathom.events(RETRIEVAL_PLANS)]
-        answers = [received.event for received in fathom.events(PACKS_PARTIAL)]
+        answers = fathom.parts()
     assert len(plans) == len(queries)
     asked = {plan.plan_id: set[MemoryClass]() for plan in plans}
     for part in answers:
-        if isinstance(part, PartFound) and part.status != "skipped":
+        if part.status != "skipped":
             asked[part.plan_id].add(part.memory_class)
     return [(asked[plan.plan_id], plan.deadline_at - plan.accepted_at) for plan in plans]
 

@@ -164,7 +164,8 @@ def test_a_follow_up_reads_as_many_summaries_as_its_profile_says(shipped: Pipeli
         fathom.say("Fala da obra")
         pack = fathom.ask("e o orçamento?")
         assert pack.depth_level == D1
-        part = fathom.one(PACKS_PARTIAL, kind="part", pack_id=pack.pack_id, memory_class=MemoryClass.EPISODIC)
+        mine = (pack.pack_id, MemoryClass.EPISODIC)
+        [part] = [each for each in fathom.parts() if (each.pack_id, each.memory_class) == mine]
         return [each.conversation_id for each in part.items if each.type == "conversation_summary"]
 
     assert read(shipped) == ["three"]

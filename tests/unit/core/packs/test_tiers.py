@@ -9,7 +9,7 @@ from agents.core.packs.planning import Limits
 from agents.core.packs.tiers import PROCESSING_TIERS, with_latencies
 from schemas.depth import DepthLevel
 from schemas.retrieval import MemoryClass, PartFound
-from schemas.topics import PACKS_PARTIAL, RETRIEVAL_PLANS
+from schemas.topics import RETRIEVAL_PLANS
 from streams import config
 from streams.testing.pipeline import Pipeline
 from tests.builders.events import plan
@@ -26,8 +26,7 @@ def fathom() -> Iterator[Pipeline]:
 
 
 def parts(fathom: Pipeline) -> dict[MemoryClass, PartFound]:
-    events = [received.event for received in fathom.events(PACKS_PARTIAL)]
-    return {part.memory_class: part for part in events if isinstance(part, PartFound)}
+    return {part.memory_class: part for part in fathom.parts()}
 
 
 @pytest.mark.covers("AC-65", "CF-46", "CF-47", "S3-32")

@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 
 import pytest
 
+from agents.core.packs.join import parts_of
 from agents.core.progress.pack_progress import PackTable
 from agents.core.progress.reduction import ReducedState, reduced
 from schemas.base import Event
@@ -12,7 +13,7 @@ from schemas.envelope import Received
 from schemas.items import Provenance
 from schemas.packs import ContextPack
 from schemas.progress import ProgressMade
-from schemas.retrieval import Dropped, MemoryClass, PartFound, PartStatus, RetrievalPlan
+from schemas.retrieval import Dropped, MemoryClass, PartFound, PartsFound, PartStatus, RetrievalPlan
 from schemas.topics import CONTEXT_PACKS, PACKS_PARTIAL, RETRIEVAL_PLANS
 from streams.docs.examples import load
 from streams.testing.pipeline import Pipeline
@@ -29,7 +30,8 @@ def records() -> tuple[Received[RetrievalPlan], list[Received[PartFound]], Recei
         fathom.document("clt", "CLT", LAW)
         fathom.say("Explica quanto dura o intervalo de almoço.")
         [plan] = fathom.events(RETRIEVAL_PLANS)
-        parts = [each for each in fathom.events(PACKS_PARTIAL) if isinstance(each.event, PartFound)]
+        answers = [each for each in fathom.events(PACKS_PARTIAL) if isinstance(each.event, PartFound | PartsFound)]
+        parts = [part for each in answers for part in parts_of(each)]
         [pack] = fathom.events(CONTEXT_PACKS)
         return plan, parts, pack
 

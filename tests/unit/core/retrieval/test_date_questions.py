@@ -13,7 +13,6 @@ from agents.core.retrieval.date_questions import asked_time
 from agents.errors import Unavailable
 from schemas.items import TimePoint
 from schemas.packs import ContextPack
-from schemas.topics import PACKS_PARTIAL
 from streams.stores.graph import queries
 from streams.stores.graph.memory import MemoryEngine
 from streams.testing.pipeline import EPOCH, Pipeline
@@ -268,7 +267,7 @@ def test_a_graph_that_does_not_answer_leaves_the_messages(fathom: Pipeline):
     told(fathom, AUDIT, **ANA)
     pack = fathom.ask("Quando é a auditoria de Recife?", **ANA)
     assert (said(pack)[0], dated(pack)) == (AUDIT, [])
-    part = fathom.one(PACKS_PARTIAL, kind="part", pack_id=pack.pack_id, memory_class="episodic")
+    [part] = [each for each in fathom.parts() if (each.pack_id, each.memory_class) == (pack.pack_id, "episodic")]
     assert (part.status, part.error) == ("error", "graph is unavailable")
 
 

@@ -165,7 +165,9 @@ def test_only_what_changed_is_sent_again_and_what_was_refused_is(tmp_path):
     assert not known.has(prepared(path, access_level="internal")[0], as_it_is=False)
     path.write_text("Vinte dias.")
     assert not known.has(prepared(path)[0], as_it_is=False)
-    place = (("kafka_dlt-original-partition", b"0"), ("kafka_dlt-original-offset", b"0"))
+    place = tuple((f"__streams.errors.{name}", text) for name, text in zip(
+        ("topic", "partition", "offset"), (b"documents.in", b"0", b"0"), strict=True
+    ))  # fmt: skip
     known.forget(Record("dead-letters.ingestion", 0, 0, 0, first.key, first.value, place))
     assert not known.has(again, as_it_is=False)
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import tracemalloc
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 from pathlib import Path
@@ -189,6 +190,17 @@ def test_memory_is_bounded_and_what_is_watched_stays() -> None:
         store.of("acme", "m1").watchers = 1
     assert [name for _, name in store._found] == ["m1", "m4"]
     assert store._bytes == sum(found.size for found in store._found.values()) <= 2 * size + 100
+
+
+def test_what_is_kept_takes_no_more_memory_than_it_may() -> None:
+    store = ProgressStore(500_000)
+    tracemalloc.start()
+    for number in range(60):
+        for event in logged(message_id=f"a message, {number}", conversation_id="a conversation", data={}, patch=[]):
+            store.came("acme", event)
+    taken, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert 250_000 < taken < 600_000
 
 
 def test_what_is_erased_is_shown_no_more() -> None:

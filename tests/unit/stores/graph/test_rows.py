@@ -52,6 +52,28 @@ def test_of_versions_in_one_batch_the_greatest_stays_with_the_first_time():
         assert kept.row()["props"] == {"v": "new", "status_rank": 3}
 
 
+def test_what_a_message_leads_to_is_one_query_in_which_each_text_has_its_own_rows():
+    rows = [
+        NodeInsert("Message", "m", "acme", {}),
+        latest(1),
+        Edge("MADE_IN", "k1", "m", "acme", "acme"),
+    ]
+    statements = [*cypher.statements_of(batch(rows))]
+    query, parameters = cypher.in_one(batch(rows))
+    assert parameters == {f"rows{n}": own for n, (_, own) in enumerate(statements)}
+    parts = query.split("CALL {")[1:]
+    assert [part.rstrip()[:-1].replace(f"$rows{n}", "$rows").rstrip() for n, part in enumerate(parts)] == [
+        text.rstrip() for text, _ in statements
+    ]
+
+
+def test_what_is_seldom_written_is_not_joined_with_others_for_the_server_would_plan_each_combination():
+    message, name = NodeInsert("Message", "m", "acme", {}), NameLink("acme", "x")
+    assert cypher.in_one(batch([message, name])) is None
+    assert cypher.in_one(batch([message, NodeInsert("Consulta", "c", "acme", {})])) is None
+    assert cypher.in_one(batch([name])) == (cypher.ABOUT, {"rows": [name.row()]})
+
+
 def test_what_has_no_value_is_not_written_and_times_are_utc():
     lisbon = datetime.fromisoformat("2026-03-02T13:00:00+01:00")
     props = present(a=None, b=("x",), c=lisbon, d=0, e="")

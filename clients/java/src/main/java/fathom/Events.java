@@ -50,6 +50,7 @@ public final class Events {
             Map.entry("memory.knowledge-recorded.v1", KnowledgeRecorded.class),
             Map.entry("memory.decision-recorded.v1", PackDecision.class),
             Map.entry("retrieval.part-found.v1", PartFound.class),
+            Map.entry("retrieval.parts-found.v1", PartsFound.class),
             Map.entry("progress.made.v1", ProgressMade.class),
             Map.entry("retrieval.plan-made.v1", RetrievalPlan.class),
             Map.entry("memory.summary-made.v1", SummaryMade.class),
@@ -1387,7 +1388,8 @@ public final class Events {
     /**
      * The answer of one memory class to one plan; every wanted class always answers.
      *
-     * `dropped` are the best results below the relevance threshold.
+     * `dropped` are the best results below the relevance threshold. `earlier_ms` is how long a part that was sent with
+     * others had waited for them.
      *
      * Its ce_type is retrieval.part-found.v1.
      */
@@ -1403,6 +1405,21 @@ public final class Events {
             @JsonProperty("tokens") Long tokens,
             @JsonProperty("error") String error,
             @JsonProperty("dropped") List<Dropped> dropped,
+            @JsonProperty("earlier_ms") Long earlierMs,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * The answers of several memory classes to one plan, by one process: what their parts would say one by one.
+     *
+     * Its ce_type is retrieval.parts-found.v1.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record PartsFound(
+            @JsonProperty("kind") String kind,
+            @JsonProperty("plan_id") String planId,
+            @JsonProperty("pack_id") String packId,
+            @JsonProperty("message_id") String messageId,
+            @JsonProperty("parts") List<PartFound> parts,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**

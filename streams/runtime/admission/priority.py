@@ -12,6 +12,8 @@ from collections import deque
 from collections.abc import Hashable
 from time import monotonic
 
+from streams.runtime.admission.fairness import TenantCounts
+
 MAX_WAIT_S = 0.01
 # Records in progress behind the first stage, of half a dozen messages: enough to keep stores busy.
 MAX_AHEAD = 64
@@ -19,6 +21,8 @@ MAX_AHEAD = 64
 MAX_ADMISSION_S = 0.25
 # Messages that wait are admitted a few at a time: what they become is ahead only when it has been through the log.
 ADMITTED, ADMITTED_EVERY_S = 8, 0.005
+# And fewer where those ahead did not get done in that time: else a slow machine has ever more in its later stages.
+ADMITTED_LATE = 2
 # How late the loop must be for records ahead to count: those that wait for a slow store keep nothing from being begun.
 BUSY_S = 0.005
 
@@ -64,6 +68,7 @@ class PriorityGate:
         self._waiting = _Turns()
         self._admitting: asyncio.Task[None] | None = None
         self._full_since: float | None = None
+        self.tenants = TenantCounts()
 
     def enter(self, *, first: bool = False) -> None:
         """Count a record of the pack path as in progress; `first`: at its first stage."""
@@ -87,8 +92,13 @@ class PriorityGate:
             self._calm.set()
 
     async def admitted(self, tenant: Hashable) -> None:
-        """Wait while the loop is busy with those ahead, at most a quarter of a second; tenants take turns."""
+        """Wait while the loop is busy with those ahead, at most a quarter of a second; tenants take turns.
+
+        A tenant that has little does not wait: those ahead are others'. Nor may that be more than as many again.
+        """
         if not self._new and self._room.is_set():
+            return
+        if self._ahead < 2 * MAX_AHEAD and self.tenants.has_little(tenant):
             return
         admitted = self._new.join(tenant)
         if self._opening is None or self._opening.done():
@@ -97,13 +107,15 @@ class PriorityGate:
 
     async def _open(self) -> None:
         while self._new:
-            due = monotonic() + ADMITTED_EVERY_S
+            due, admitted = monotonic() + ADMITTED_EVERY_S, ADMITTED
             await asyncio.sleep(ADMITTED_EVERY_S)
             if monotonic() - due > BUSY_S and not self._room.is_set():
-                with contextlib.suppress(TimeoutError):
+                try:
                     async with asyncio.timeout(MAX_ADMISSION_S):
                         await self._room.wait()
-            for _ in range(ADMITTED):
+                except TimeoutError:
+                    admitted = ADMITTED_LATE
+            for _ in range(admitted):
                 if self._new:
                     self._new.release()
 
@@ -114,9 +126,14 @@ class PriorityGate:
         elif load < most // 2:
             self._full_since = None
 
-    def full_for(self) -> float:
-        """Seconds for which more messages have waited than the first stage may have in progress; 0 if none does."""
-        return 0.0 if self._full_since is None else monotonic() - self._full_since
+    def full_for(self, tenant: str | None = None) -> float:
+        """Seconds for which more messages have waited than the first stage may have in progress; 0 if none does.
+
+        And 0 for a tenant that has little there: the overload is others'.
+        """
+        if self._full_since is None or (tenant is not None and self.tenants.has_little(tenant)):
+            return 0.0
+        return monotonic() - self._full_since
 
     async def turn(self, stage: str, together: int = 1) -> None:
         """Wait until no pack is in progress, at most ten milliseconds for each turn of a stage.

@@ -1,9 +1,7 @@
 """`fathom replay --mode rebuild`: the plan of reads and writes, or the rebuilding of views from the log."""
 
-import asyncio
 import sys
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import cast
@@ -23,21 +21,17 @@ from streams.edges.cli.progress import Progress
 from streams.edges.client.errors import CHECK, OK
 from streams.kafka.security import security_of
 from streams.replay import broker_source, views
+from streams.replay.chosen_stores import URLS, opened_stores
 from streams.replay.log import Log, opened
 from streams.replay.null_index import NullPassageIndex
 from streams.replay.packs import TopicExtent, extents
 from streams.replay.restore import Restoration
 from streams.replay.selection import Selection
 from streams.runtime.app import dependencies
-from streams.runtime.stores import Stores, open_stores
-from streams.runtime.up import store_settings
-from streams.topology import Stage
 from streams.views.restorable import RestorableToolSessions, RestorableWorkingSets
 from streams.views.tool_log import KafkaToolLog
 from streams.views.turn_log import KafkaTurnLog
 
-URLS = {"redis": "redis_url", "graph": "neo4j_url", "index": "qdrant_url"}
-MEMORY = "memory://"
 # The topics that Redis is restored from, besides those of the storing stages.
 OF_REDIS = (CONVERSATION_TURNS, DEPTH_CLASSIFIED, TOOLS_CALLS_OUT, TOOLS_CONFIRMATIONS_IN, TOOLS_RESULTS_IN)
 
@@ -91,18 +85,6 @@ def _place(url: str) -> str:
     """The store's URL without credentials."""
     scheme, _, rest = url.partition("://")
     return f"{scheme}://{rest.rpartition('@')[2]}"
-
-
-@asynccontextmanager
-async def opened_stores(settings: Settings, names: Sequence[str], stages: Sequence[Stage]) -> AsyncIterator[Stores]:
-    """The wanted stores opened, the others in memory, so that nothing is written to them."""
-    aside = {field: MEMORY for name, field in URLS.items() if name not in names}
-    wanted = store_settings(settings.model_copy(update=aside), stages if "index" in names else ())
-    stores = await asyncio.to_thread(open_stores, wanted)
-    try:
-        yield stores
-    finally:
-        await stores.close()
 
 
 async def _restored(

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Annotated
+from pathlib import Path
 
 import typer
 
@@ -10,75 +10,100 @@ from schemas.topics import CONTEXT_PACKS, PACKS_PARTIAL
 from streams.config import Settings
 from streams.edges.cli.arguments import Broker, Json
 from streams.edges.cli.progress import Progress
-from streams.edges.cli.rebuild import URLS, ReplayOrder, rebuild, show_plan
+from streams.edges.cli.replay import options, runs
+from streams.edges.cli.replay.rebuild import ReplayOrder, rebuild, show_plan
+from streams.edges.cli.replay.reprocess import ReprocessOptions, again
+from streams.edges.cli.replay.starts import Start
 from streams.edges.cli.up import settings_of
 from streams.edges.client import clients
 from streams.edges.client.errors import CHECK, CONFIG, OK, USAGE, CommandFailed
 from streams.kafka.clients import MAX_BATCH_BYTES
 from streams.kafka.security import security_of
 from streams.replay import broker_source, exact, packs
+from streams.replay.chosen_stores import URLS
 from streams.replay.log import opened
-from streams.replay.selection import ID, Selection, duration, moment, new_id, topic_of
+from streams.replay.selection import ID, Selection, new_id, topic_of
 from streams.stores.tokens import best_tokens
 
-MODES = ("exact", "rebuild")
+MODES = ("exact", "rebuild", "reprocess")
+
+app = typer.Typer()
+app.command("list")(runs.listed)
+app.command("clean")(runs.clean)
+app.command("diff")(runs.diff)
 
 
+@app.callback(invoke_without_command=True)
 def replay(
-    mode: Annotated[
-        str, typer.Option("--mode", help="exact: packs from recorded partial packs; rebuild: stores from the log.")
-    ],
-    to_earliest: Annotated[
-        bool, typer.Option("--to-earliest", help="From the beginning of the log. [default]")
-    ] = False,
-    to_datetime: Annotated[
-        str | None, typer.Option("--to-datetime", metavar="TIME", help="From a time on, ISO 8601; UTC without a zone.")
-    ] = None,
-    by_duration: Annotated[
-        str | None, typer.Option("--by-duration", metavar="PnDTnHnMnS", help="From so long ago on; also 90m.")
-    ] = None,
-    tenant: Annotated[str | None, typer.Option("--tenant", help="Only this tenant's.")] = None,
-    conversation: Annotated[str | None, typer.Option("--conversation", help="Only this conversation's.")] = None,
-    stores: Annotated[str, typer.Option("--stores", help="Of a rebuild: what to fill.")] = "redis,graph,index",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done. [default]")] = False,
-    execute: Annotated[bool, typer.Option("--execute", help="Do it.")] = False,
-    replay_id: Annotated[
-        str | None, typer.Option("--id", help="Names the replay's topics. Default: a new one.")
-    ] = None,
+    context: typer.Context,
+    mode: options.Mode = None,
+    to_earliest: options.ToEarliest = False,
+    to_datetime: options.ToDatetime = None,
+    by_duration: options.ByDuration = None,
+    to_offset: options.ToOffset = None,
+    shift_by: options.ShiftBy = None,
+    from_file: options.FromFile = None,
+    export: options.Export = False,
+    tenant: options.OnlyTenant = None,
+    conversation: options.OnlyConversation = None,
+    stores: options.StoreNames = "redis,graph,index",
+    changed: options.With = None,
+    sample: options.Sample = 1.0,
+    max_rate: options.MaxRateOption = None,
+    report: options.Report = None,
+    dry_run: options.DryRun = False,
+    execute: options.Execute = False,
+    replay_id: options.NewId = None,
+    resume: options.Resume = None,
     broker: Broker = None,
     as_json: Json = False,
 ) -> None:
     """Read the log again: packs to a topic of their own, or memory into its stores. Workers are not touched.
 
-    Exits with 5 where packs come out otherwise than they were recorded, or a record cannot be stored.
+    Exits with 5 where exact packs come out otherwise than they were recorded, or a record cannot be stored.
     """
-    now = datetime.now(UTC)
-    if mode not in MODES:
-        raise CommandFailed(f"--mode is one of {', '.join(MODES)}, not {mode!r}", USAGE)
-    if dry_run and execute:
-        raise CommandFailed("give one of --dry-run and --execute", USAGE)
-    if replay_id is not None and not ID.fullmatch(replay_id):
-        raise CommandFailed(f"--id {replay_id!r}: small letters, digits and single hyphens; it names topics", USAGE)
-    chosen = tuple(dict.fromkeys(name.strip() for name in stores.split(",")))
-    for name in chosen:
-        if name not in URLS:
-            raise CommandFailed(f"--stores is a list of {', '.join(URLS)}, not {name!r}", USAGE)
-    selection = Selection(since(to_datetime, by_duration, now, to_earliest=to_earliest), tenant, conversation)
-    order = ReplayOrder(mode, replay_id or new_id(now), selection, chosen, execute, as_json)
+    if context.invoked_subcommand is not None:
+        return
+    now, mode = datetime.now(UTC), _mode(mode)
+    start = Start(to_earliest, to_datetime, by_duration, to_offset, shift_by, from_file)
+    start.check(mode)
+    _check(mode, changed=changed, resume=resume, replay_id=replay_id, both=dry_run and execute)
+    selection = Selection(start.since(now), tenant, conversation, sample=sample)
+    order = ReplayOrder(mode, resume or replay_id or new_id(now), selection, _stores(stores), execute, as_json)
+    if mode == "reprocess":
+        asked = ReprocessOptions(start, changed, max_rate, resume is not None, report, export)
+        raise typer.Exit(clients.run(again(order, asked, settings_of(broker))))
     play = remake if mode == "exact" else rebuild
     raise typer.Exit(clients.run(play(order, settings_of(broker))))
 
 
-def since(at: str | None, back: str | None, now: datetime, *, to_earliest: bool) -> int | None:
-    """The start time in ms; None for the beginning of the log. Raises `CommandFailed`."""
-    if sum((to_earliest, at is not None, back is not None)) > 1:
-        raise CommandFailed("give one of --to-earliest, --to-datetime and --by-duration", USAGE)
-    try:
-        if at is not None:
-            return moment(at)
-        return None if back is None else round((now - duration(back)).timestamp() * 1000)
-    except (ValueError, OverflowError) as error:
-        raise CommandFailed(f"{'--to-datetime' if at is not None else '--by-duration'}: {error}", USAGE) from None
+def _mode(mode: str | None) -> str:
+    if mode not in MODES:
+        given = "" if mode is None else f", not {mode!r}"
+        raise CommandFailed(f"--mode is one of {', '.join(MODES)}{given}", USAGE)
+    return mode
+
+
+def _stores(stores: str) -> tuple[str, ...]:
+    chosen = tuple(dict.fromkeys(name.strip() for name in stores.split(",")))
+    for name in chosen:
+        if name not in URLS:
+            raise CommandFailed(f"--stores is a list of {', '.join(URLS)}, not {name!r}", USAGE)
+    return chosen
+
+
+def _check(mode: str, *, changed: Path | None, resume: str | None, replay_id: str | None, both: bool) -> None:
+    """Raises `CommandFailed` for options that do not go together."""
+    if both:
+        raise CommandFailed("give one of --dry-run and --execute", USAGE)
+    if resume is not None and replay_id is not None:
+        raise CommandFailed("give one of --id and --resume", USAGE)
+    for option, value in (("--id", replay_id), ("--resume", resume)):
+        if value is not None and not ID.fullmatch(value):
+            raise CommandFailed(f"{option} {value!r}: small letters, digits and single hyphens; it names topics", USAGE)
+    for option, given in (("--with", changed), ("--resume", resume)):
+        if given is not None and mode != "reprocess":
+            raise CommandFailed(f"{option} is for --mode reprocess", USAGE)
 
 
 async def remake(order: ReplayOrder, settings: Settings) -> int:
@@ -97,7 +122,7 @@ async def remake(order: ReplayOrder, settings: Settings) -> int:
         await packs.create(bootstrap, settings, target, CONTEXT_PACKS.name, len(todo))
         with Progress(sum(len(each.records) for each in todo)) as progress:
             async with clients.producing(bootstrap, linger_ms=5, max_batch_size=MAX_BATCH_BYTES) as producer:
-                writer = packs.PackWriter(producer, target, order.replay_id)
+                writer = packs.ReplayWriter(producer, target, order.replay_id)
                 selection, advance = order.selection, progress.advance
                 verdict = await packs.remake(log, todo, settings, best_tokens(), selection, writer, advance)
     _show_verdict(order, target, verdict)

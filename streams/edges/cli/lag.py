@@ -1,0 +1,176 @@
+"""`fathom lag`: whether each consumer group keeps up with the log, partition by partition, and why not."""
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import orjson
+import typer
+from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka.admin import AIOKafkaAdminClient
+
+from streams.edges.cli.arguments import Broker, Json
+from streams.edges.client import clients
+from streams.edges.client.console_output import console
+from streams.edges.client.errors import CHECK, OK, USAGE, CommandFailed, nearest
+from streams.kafka.lag_status import LagJudged, LagSample, LagStatus, LagWindow, worst
+from streams.topology import GROUPS, STAGES
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+EVERY_S, SECONDS = 1.0, 3.0
+# The field of a described group that holds its members, in every version of the answer.
+MEMBERS = 5
+STYLES = {LagStatus.OK: "green", LagStatus.WARN: "yellow"}
+
+
+@dataclass(frozen=True, slots=True)
+class GroupLag:
+    """A group with the statuses of its partitions and the number of its members."""
+
+    name: str
+    members: int
+    partitions: Mapping[str, LagJudged]
+
+    @property
+    def judged(self) -> LagJudged:
+        return worst(self.partitions)
+
+
+def lag(
+    groups: Annotated[list[str] | None, typer.Argument(metavar="[GROUP]...", help="Default: all.")] = None,
+    seconds: Annotated[
+        float, typer.Option("--seconds", min=0.0, help="How long to look; 20 and more tell what stalls.")
+    ] = SECONDS,
+    watch: Annotated[bool, typer.Option("--watch", help="Go on, as a table that changes, until Ctrl-C.")] = False,
+    partitions: Annotated[bool, typer.Option("--partitions", help="Each partition, too.")] = False,
+    broker: Broker = None,
+    as_json: Json = False,
+) -> None:
+    """Whether each consumer group keeps up with the log, and why not: OK, WARN, or ERROR for STOP, STALL, REWIND.
+
+    Exits with 5 where a group is ERROR.
+    """
+    for name in groups or ():
+        if name not in GROUPS:
+            raise CommandFailed(f"there is no group {name}{nearest(name, GROUPS)}", USAGE)
+    bootstrap = clients.bootstrap_of(broker)
+    shown = Shown(as_json=as_json, partitions=partitions)
+    found = clients.run(_looked(bootstrap, groups or GROUPS, None if watch else seconds, shown))
+    raise typer.Exit(CHECK if any(each.judged.status is LagStatus.ERROR for each in found) else OK)
+
+
+async def _looked(bootstrap: str, names: Sequence[str], seconds: float | None, shown: "Shown") -> list[GroupLag]:
+    async with AsyncExitStack() as stack:
+        admin = await stack.enter_async_context(clients.administering(bootstrap))
+        reader = await stack.enter_async_context(clients.reading(bootstrap, ()))
+        windows, counts = {name: LagWindow() for name in names}, await clients.partition_counts(bootstrap)
+        until = None if seconds is None else time.monotonic() + seconds
+        with shown:
+            while True:
+                found = [await _group(admin, reader, counts, name, windows[name]) for name in names]
+                last = until is not None and time.monotonic() >= until
+                shown.show(found, last=last)
+                if last:
+                    return found
+                await asyncio.sleep(EVERY_S if until is None else min(EVERY_S, max(until - time.monotonic(), 0)))
+
+
+async def _group(
+    admin: AIOKafkaAdminClient, reader: AIOKafkaConsumer, counts: Mapping[str, int], name: str, window: LagWindow
+) -> GroupLag:
+    stages = [stage for stage in STAGES if stage.group_name == name]
+    group = stages[0].consumer_group
+    committed = await admin.list_consumer_group_offsets(group)
+    topics = {topic.name for stage in stages for topic in stage.reads}
+    whole = sorted(TopicPartition(topic, number) for topic in topics for number in range(counts.get(topic, 0)))
+    ends, begins = await reader.end_offsets(whole), await reader.beginning_offsets(whole)
+    held: Mapping[TopicPartition, int] = {
+        tp: max(committed[tp].offset if tp in committed else 0, begins[tp]) for tp in whole
+    }
+    now = time.monotonic()
+    window.add((f"{tp.topic}[{tp.partition}]", LagSample(now, held[tp], ends[tp])) for tp in sorted(held))
+    members = await _members(admin, group)
+    return GroupLag(name, members, window.judged(members=members > 0))
+
+
+async def _members(admin: AIOKafkaAdminClient, group: str) -> int:
+    [answer] = await admin.describe_consumer_groups([group])
+    [described] = answer.groups
+    return len(described[MEMBERS])
+
+
+class Shown:
+    """The output: JSON lines, plain lines at the end, or a table that changes."""
+
+    def __init__(self, *, as_json: bool, partitions: bool) -> None:
+        self._as_json = as_json
+        self._partitions = partitions
+        self._live: object = None
+
+    def __enter__(self) -> "Shown":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        stop = getattr(self._live, "stop", None)
+        if stop is not None:
+            stop()
+
+    def show(self, found: Sequence[GroupLag], *, last: bool) -> None:
+        """Show what was found; before the end only where somebody watches."""
+        if self._as_json:
+            if last:
+                for group in found:
+                    print(orjson.dumps(_as_json(group)).decode())
+        elif last:
+            for group in found:
+                for line in self._lines(group):
+                    print(line)
+        elif console().is_terminal:
+            self._draw(found)
+
+    def _lines(self, group: GroupLag) -> list[str]:
+        judged = group.judged
+        lines = [f"{judged.status:<6} {group.name:<16} {judged.lag:>9,}  {group.members} members  {judged.why}"]
+        if self._partitions:
+            lines += [f"  {each.status:<6} {name}  {each.why}" for name, each in group.partitions.items()]
+        return lines
+
+    def _draw(self, found: Sequence[GroupLag]) -> None:
+        from rich.live import Live
+
+        if self._live is None:
+            self._live = Live(console=console(), auto_refresh=False)
+            self._live.start()
+        assert isinstance(self._live, Live)
+        self._live.update(_table(found), refresh=True)
+
+
+def _table(found: Sequence[GroupLag]) -> "Table":
+    from rich.table import Table
+
+    table = Table("status", "group", "to read", "members", "why")
+    for group in found:
+        judged = group.judged
+        style = STYLES.get(judged.status, "red")
+        table.add_row(f"[{style}]{judged.status}[/]", group.name, f"{judged.lag:,}", str(group.members), judged.why)
+    return table
+
+
+def _as_json(group: GroupLag) -> dict[str, object]:
+    judged = group.judged
+    return {
+        "group": group.name,
+        "status": judged.status,
+        "lag": judged.lag,
+        "why": judged.why,
+        "members": group.members,
+        "partitions": [
+            {"partition": name, "status": each.status, "lag": each.lag, "why": each.why}
+            for name, each in group.partitions.items()
+        ],
+    }

@@ -1,0 +1,161 @@
+"""`fathom replay list`, `clean` and `diff`: what replays there are, and what two runs made otherwise."""
+
+from pathlib import Path
+from typing import Annotated
+
+import orjson
+import typer
+
+from streams.config import Settings
+from streams.edges.cli.arguments import Broker, Json
+from streams.edges.cli.replay.options import Execute, Report
+from streams.edges.cli.replay.page import page_of
+from streams.edges.cli.up import settings_of
+from streams.edges.client import clients
+from streams.edges.client.errors import USAGE, CommandFailed, nearest
+from streams.kafka.clients import administering
+from streams.kafka.security import security_of
+from streams.kafka.topics_admin import existing
+from streams.replay import broker_source, runs
+from streams.replay.differences import Answer, Change, Differences
+from streams.replay.log import opened
+from streams.replay.reprocess import Reprocessed
+from streams.replay.runs import Run
+from streams.replay.selection import Selection
+
+SHOWN, MAX_QUERY, MAX_ITEMS = 20, 60, 4
+
+ReplayId = Annotated[str, typer.Argument(metavar="ID", help="The replay.")]
+
+
+def listed(broker: Broker = None, as_json: Json = False) -> None:
+    """The replays whose topics are there, oldest first."""
+    clients.run(_list(settings_of(broker), as_json=as_json))
+
+
+async def _list(settings: Settings, *, as_json: bool) -> None:
+    async with broker_source.broker_of(settings) as bootstrap, opened(bootstrap, security_of(settings)) as log:
+        for replay_id, topics in runs.replays(await existing(bootstrap, security_of(settings))).items():
+            spans = {topic: await log.spans(topic) for topic in topics}
+            records = {topic: sum(map(len, each)) for topic, each in spans.items()}
+            if as_json:
+                print(orjson.dumps({"replay_id": replay_id, "topics": records}).decode())
+            else:
+                print(f"{replay_id}  {sum(records.values()):>9,} records in {', '.join(topics)}")
+
+
+def clean(
+    replay_id: ReplayId,
+    execute: Execute = False,
+    broker: Broker = None,
+    as_json: Json = False,
+) -> None:
+    """Delete the topics of a replay."""
+    clients.run(_clean(replay_id, settings_of(broker), execute=execute, as_json=as_json))
+
+
+async def _clean(replay_id: str, settings: Settings, *, execute: bool, as_json: bool) -> None:
+    security = security_of(settings)
+    async with broker_source.broker_of(settings) as bootstrap:
+        topics = _known(replay_id, runs.replays(await existing(bootstrap, security)))
+        if execute:
+            async with administering(bootstrap, security) as admin:
+                await admin.delete_topics(topics)
+    if as_json:
+        print(orjson.dumps({"replay_id": replay_id, "topics": topics, "deleted": execute}).decode())
+        return
+    for topic in topics:
+        print(f"{'deleted' if execute else 'would delete'} {topic}")
+    if not execute:
+        typer.echo("nothing was done: --execute does it", err=True)
+
+
+def _known(replay_id: str, found: dict[str, list[str]]) -> list[str]:
+    if replay_id not in found:
+        hint = nearest(replay_id, list(found)) or "; `fathom replay list` shows all"
+        raise CommandFailed(f"there is no replay {replay_id}{hint}", USAGE)
+    return found[replay_id]
+
+
+def diff(
+    replay_id: ReplayId,
+    against: Annotated[str | None, typer.Option("--against", metavar="ID", help="Another replay, not the log.")] = None,
+    report: Report = None,
+    broker: Broker = None,
+    as_json: Json = False,
+) -> None:
+    """What a replay made otherwise than the recorded run, or than another replay."""
+    found = clients.run(_diff(replay_id, against, settings_of(broker)))
+    show(found, replay_id, against, as_json=as_json, report=report)
+
+
+async def _diff(replay_id: str, against: str | None, settings: Settings) -> Differences:
+    async with broker_source.broker_of(settings) as bootstrap, opened(bootstrap, security_of(settings)) as log:
+        there = runs.replays(await existing(bootstrap, security_of(settings)))
+        for each in (replay_id, against):
+            if each is not None:
+                _known(each, there)
+        return await runs.compare(log, Run(against), Run(replay_id), Selection())
+
+
+def show(
+    found: Differences,
+    replay_id: str,
+    against: str | None,
+    *,
+    as_json: bool,
+    report: Path | None,
+    made: Reprocessed | None = None,
+) -> None:
+    """Print a report, and write its page."""
+    names = against or "recorded", replay_id
+    if report is not None:
+        report.write_text(page_of(found, *names), encoding="utf-8")
+    if as_json:
+        ran = {} if made is None else {"messages": made.messages, "packs": made.packs, "rejected": made.rejected}
+        print(orjson.dumps({"replay_id": replay_id, "against": names[0], **ran, **found.as_json()}).decode())
+        return
+    for line in (*summary(found, *names), *rows(found)):
+        print(line)
+
+
+def summary(found: Differences, was: str, now: str) -> list[str]:
+    """The sums, a line each."""
+    took = found.as_json()["latency_ms"]
+    lines = [
+        f"{found.compared:,} messages compared, {found.different:,} came out otherwise ({was} -> {now})",
+        *(f"  {was_level} -> {now_level}  {count:,} messages" for was_level, now_level, count in found.levels()),
+        f"items     {found.total('kept'):,} kept, {found.total('gained'):,} gained, {found.total('lost'):,} lost",
+        f"evidence  gained in {found.evidence['gained']:,} packs, lost in {found.evidence['lost']:,}",
+        f"tokens    {found.tokens[0]:,} -> {found.tokens[1]:,}",
+        f"degraded  {found.degraded[0]:,} -> {found.degraded[1]:,} packs",
+        *(f"time      {name} {took['was'][name]} -> {took['now'][name]} ms" for name in ("p50", "p95")),
+    ]
+    if found.only_replayed:
+        lines.append(f"{found.only_replayed:,} messages are only in {now}")
+    return lines
+
+
+def rows(found: Differences) -> list[str]:
+    """The first messages that came out otherwise."""
+    lines = [row(change) for change in found.changes[:SHOWN]]
+    left = found.different - len(lines)
+    return [*lines, f"and {left:,} more: --json has all, --report FILE a page"] if left > 0 else lines
+
+
+def row(change: Change) -> str:
+    """A line of a changed message."""
+    query = " ".join(change.was.query.split())
+    said = query if len(query) <= MAX_QUERY else f"{query[: MAX_QUERY - 1]}…"
+    items = [
+        *(f"+{_title(each, change.now)}" for each in change.gained),
+        *(f"-{_title(each, change.was)}" for each in change.lost),
+    ]
+    tokens = f"{change.was.tokens}->{change.now.tokens} tokens"
+    depth = f"{change.was.level}->{change.now.level}"
+    return f"  {change.message_id}  {depth}  {tokens}  {said!r}  {'; '.join(items[:MAX_ITEMS])}".rstrip()
+
+
+def _title(item_id: str, of: Answer) -> str:
+    section, title = of.items[item_id]
+    return f"{section}: {title[:MAX_QUERY]}"
