@@ -45,7 +45,6 @@ from faust.transport.consumer import Consumer
 from faust.types import TP
 from mode import Service
 
-from streams.faust.beginnings import RELEASED, Beginning
 from streams.faust.copartition_merger import CopartitionMerger
 from streams.faust.fetch_loop import FetchLoop, Marks
 from streams.faust.watermark import Watermark
@@ -95,10 +94,6 @@ class DirectConsumer(Consumer):
         self.client = self.transport.new_client()
         self.delivery = FetchLoop(self.callback, CopartitionMerger(self.app.copartitioned))
         self.held: frozenset[TopicPartition] = frozenset()
-        self.beginnings: dict[TopicPartition, Beginning] = {}
-        # Notes that a release leaves instead of its own.
-        self.kept: Mapping[TopicPartition, str] = {}
-        self._notes: dict[TopicPartition, str] = {}
         self.ready = asyncio.Event()
         self._taking_over: asyncio.Future[None] | None = None
         self._committing = asyncio.Lock()
@@ -192,8 +187,7 @@ class DirectConsumer(Consumer):
             await self.delivery.quiet()
             if self.held:
                 await self._run_hook(self._on_partitions_revoked, limit)
-                await self.note({tp: self.kept.get(tp, RELEASED) for tp in self.held})
-            self.kept = {}
+                await self.commit()
             self.held = frozenset()
             self.delivery.reset({})
 
@@ -202,10 +196,7 @@ class DirectConsumer(Consumer):
         marks = await self._seek_all(assigned)
         self.delivery.reset(marks)
         self.held = assigned
-        self._notes.clear()
         if await self._run_hook(self._on_partitions_assigned, None):
-            # Before the first record: that of a partition may end the process.
-            await self.note({tp: begun.unfinished for tp, begun in self.beginnings.items()})
             self.app.on_rebalance_end()
             self.resume_flow()
             self.ready.set()
@@ -233,7 +224,6 @@ class DirectConsumer(Consumer):
             return {}
         committed, first, last = await self._ask_offsets(assigned)
         marks: Marks = {}
-        self.beginnings = {}
         for tp in assigned:
             mine = committed[tp].offset if tp in committed else None
             start = first[tp] if mine is None else mine
@@ -241,7 +231,6 @@ class DirectConsumer(Consumer):
                 self.log.warning("%s-%s: %s is outside the log, read from its start", *tp, start)
                 start = first[tp]
             self.client.seek(tp, start)
-            self.beginnings[tp] = Beginning(start, last[tp], None if mine is None else committed[tp].metadata)
             marks[tp] = Watermark(start, mine if start == mine else None)
         return marks
 
@@ -281,22 +270,8 @@ class DirectConsumer(Consumer):
                 mark.commit(offset)
             return True
 
-    async def note(self, notes: Mapping[TopicPartition, str | None]) -> bool:
-        """Commit partitions with these notes now, and with each later commit; None: with how far delivery is ahead."""
-        async with self._committing:
-            self._notes = {tp: text for tp, text in {**self._notes, **notes}.items() if text is not None}
-            marks = {tp: mark for tp in notes if (mark := self.delivery.marks.get(tp)) is not None}
-            offsets = {tp: mark.low() if (at := mark.committable()) is None else at for tp, mark in marks.items()}
-            if not offsets or not await self._commit(offsets):
-                return False
-            for tp, mark in marks.items():
-                mark.commit(offsets[tp])
-            return True
-
     async def _commit(self, offsets: Mapping[TopicPartition, int]) -> bool:
-        marks = self.delivery.marks
-        ahead = {tp: f"ahead={marks[tp].position - at}" if tp in marks else "" for tp, at in offsets.items()}
-        stored = {tp: OffsetAndMetadata(at, self._notes.get(tp, ahead[tp])) for tp, at in offsets.items()}
+        stored = {tp: OffsetAndMetadata(offset, "") for tp, offset in offsets.items()}
         try:
             # Without a limit aiokafka retries an unreachable broker for ever, and could in the end
             # commit this generation's offsets under the next one.

@@ -19,7 +19,6 @@ import faust
 from aiokafka.errors import KafkaError
 from faust.app.base import BootStrategy
 
-from streams.faust.beginnings import Beginning
 from streams.faust.consumer import DirectConsumer, Hook, MissingTopicError
 from streams.faust.scheme import SCHEME, register
 from streams.faust.watermark import Watermark
@@ -220,19 +219,6 @@ class ConsumerGroup:
         """The offset where the next owner would begin; None without a commit."""
         mark = self._mark(tp)
         return None if mark is None else mark.committed
-
-    def beginnings(self) -> Mapping[TopicPartition, Beginning]:
-        """Where each partition of the last assignment begins, and the note of its last owner."""
-        return {} if self._consumer is None else self._consumer.beginnings
-
-    async def note(self, notes: Mapping[TopicPartition, str | None]) -> bool:
-        """Commit the partitions as they are, with these notes from now on; None: with the usual one."""
-        return self._consumer is not None and await self._consumer.note(notes)
-
-    def keep(self, notes: Mapping[TopicPartition, str]) -> None:
-        """Leave these notes at the next release instead of the one that says that nothing was in progress."""
-        if self._consumer is not None:
-            self._consumer.kept = notes
 
     def uncommitted(self, tp: TopicPartition) -> int:
         """The number of delivered records that are not committed."""

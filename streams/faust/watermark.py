@@ -51,11 +51,6 @@ class Watermark:
         self._claimed = self._passed
         return mark
 
-    def low(self) -> int:
-        """The offset where the next owner would begin, moved or not."""
-        self._advance()
-        return self._order[0][0] if self._order else self.position
-
     def commit(self, offset: int) -> None:
         """Record that the broker has committed `offset`, the last result of `committable`."""
         self.committed = offset

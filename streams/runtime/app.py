@@ -29,7 +29,6 @@ from streams.kafka.security import security_of
 from streams.models.open import NONE, Models
 from streams.runtime import data_dir
 from streams.runtime.admission.priority import PriorityGate
-from streams.runtime.crash_loops import CarefulTurn, CrashGuard
 from streams.runtime.group_runner import GroupRunner
 from streams.runtime.health import GroupState, Health, ProcessState
 from streams.runtime.health_server import HealthServer, ServedApi
@@ -109,7 +108,6 @@ class Worker:
         self._security = security_of(settings)
         self._producer = Producer(bootstrap, security=self._security)
         self._gate = PriorityGate()
-        self._turn = CarefulTurn()
         self._groups: list[tuple[ConsumerGroup, GroupRunner]] = []
         self._background: list[asyncio.Task[None]] = []
         self._windows: defaultdict[str, LagWindow] = defaultdict(LagWindow)
@@ -211,17 +209,16 @@ class Worker:
             name, rows, self._producer, settings,
             read_ledger=self._read_ledger, give_up=self._producer.give_up, gate=self._gate,
         )  # fmt: skip
-        guard = CrashGuard(runner, self._turn)
         group = ConsumerGroup(
             rows[0][0].consumer_group,
             runner.topics,
             # A join's packs are awaited: one that arrives after the next owner has read the ledger would be sent twice.
             handover_timeout=HANDOVER_S if any(stage.ledger for stage, _ in rows) else None,
             bootstrap=self._bootstrap,
-            sink=guard.sink,
+            sink=runner.sink,
             copartitioned=runner.copartitioned,
-            on_assigned=partial(self._assigned, runner, guard),
-            on_revoked=partial(self._revoked, runner, guard),
+            on_assigned=partial(self._assigned, runner),
+            on_revoked=partial(self._revoked, runner),
             commit_interval=settings.commit_interval_ms / 1000,
             session_timeout=settings.session_timeout_ms / 1000,
             heartbeat_interval=min(3.0, settings.session_timeout_ms / 3000),
@@ -230,7 +227,6 @@ class Worker:
             patience=(PATIENT_BYTES, PATIENT_MS) if all(stage.background for stage, _ in rows) else None,
         )
         runner.join(group)
-        guard.join(group)
         return group, runner
 
     async def _read_ledger(
@@ -240,15 +236,13 @@ class Worker:
         source, numbers = stage.reads[0].name, [tp.partition for tp in partitions]
         return await ledger.read(self._bootstrap, source, stage.ledger, numbers, stage.consumer_group, self._security)
 
-    async def _assigned(self, runner: GroupRunner, guard: CrashGuard, partitions: frozenset[TopicPartition]) -> None:
+    async def _assigned(self, runner: GroupRunner, partitions: frozenset[TopicPartition]) -> None:
         for topic, view in self._views.items():
             if topic in runner.topics:
                 await view.on_assigned(tp.partition for tp in partitions if tp.topic == topic)
         await runner.on_assigned(partitions)
-        guard.assigned()
 
-    async def _revoked(self, runner: GroupRunner, guard: CrashGuard, partitions: frozenset[TopicPartition]) -> None:
-        await guard.revoked()
+    async def _revoked(self, runner: GroupRunner, partitions: frozenset[TopicPartition]) -> None:
         await runner.on_revoked(partitions)
         for topic, view in self._views.items():
             if topic in runner.topics:

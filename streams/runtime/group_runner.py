@@ -6,7 +6,7 @@ ticks joins, and applies backpressure.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from itertools import chain
 from typing import Protocol
@@ -18,7 +18,7 @@ from streams.config import Settings
 from streams.kafka.producer import Sender
 from streams.kafka.records import Record, TopicPartition
 from streams.runtime.admission.priority import PriorityGate
-from streams.runtime.dead_letters import DlqLimit, Failure
+from streams.runtime.dead_letters import DlqLimit
 from streams.runtime.in_flight import InFlightRecord
 from streams.runtime.stage_runner import StageRunner
 from streams.telemetry import metrics
@@ -190,27 +190,6 @@ class GroupRunner:
         delivery = InFlightRecord(record, len(readers), self._ack)
         for runner in readers:
             runner.submit(delivery)
-
-    async def take_stepwise(
-        self, record: Record, before: Callable[[str], Awaitable[None]], refused: Mapping[str, Failure | None]
-    ) -> None:
-        """Hand a record to one stage after the other, each when the last is done; `before` is told which
-        is next, and an empty name when one has refused it.
-
-        The `refused` stages do not handle it: it becomes their dead letter, or is one where there is no failure.
-        """
-        readers = self._readers[record.topic]
-        delivery = InFlightRecord(record, len(readers), self._ack)
-        for runner in readers:
-            await before(runner.stage.name)
-            if runner.stage.name not in refused:
-                runner.submit(delivery)
-                await self.idle()
-            elif (failure := refused[runner.stage.name]) is None:
-                delivery.done()
-            else:
-                await runner.refuse(delivery, failure)
-                await before("")
 
     async def _take_later(self, record: Record) -> None:
         # Accepted only after the wait: a rebalance cancels the wait, and the record then belongs to the next owner.

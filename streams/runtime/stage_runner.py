@@ -167,12 +167,6 @@ class StageRunner:
             del self._held[position]
         self._gauge_held.set(len(self._held))
 
-    async def refuse(self, delivery: InFlightRecord, failure: Failure) -> None:
-        """Dead-letter a record without handling it."""
-        await self._dead_letter(delivery, failure)
-        now = time.perf_counter()
-        self._record_outcome(HandledRecord(delivery, now, attempts=failure.attempts, failure=failure, ended=now))
-
     async def send(self, step: Outgoing) -> None:
         """Send one event without a source record (a tick), and await its acknowledgement."""
         await self._sender.send_all([step])
