@@ -4,7 +4,7 @@ PYTHON := .venv/bin/python
 # Whatever the environment says: without byte code each of a run's hundreds of processes compiles all that it imports.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup dev demo attacks test test-unit test-contract clients lint types fmt docs console requirements servers chaos tenants outages overload health chaos-redis idempotence replays \
+.PHONY: help setup dev demo attacks rights sbom audit release upgrades test test-unit test-contract clients lint types fmt docs console requirements servers chaos tenants outages overload health chaos-redis idempotence replays \
         chaos-kafka bench bench-runtime bench-pipeline bench-classify bench-mcp bench-ask bench-front bench-gate bench-ingest bench-cognition profile first-ask bench-memory bench-recall bench-servers bench-start eval clean
 
 help: ## this list
@@ -75,6 +75,9 @@ chaos-redis: dev ## Redis emptied and killed 50 times each in mid-run: the same 
 
 idempotence: dev ## 50,000 events repeated, in any order, with deaths of the writer: the graph is that of once in order
 	@$(PYTHON) -m tests.repeats.run
+
+rights: dev ## each group as its own user on Apache Kafka: what it may do is enough, and each right is needed; GROUPS="depth …"
+	@$(PYTHON) -m tests.rights.run $(GROUPS)
 
 replays: dev ## 1,000 messages: every pack made again byte for byte, emptied stores filled from the log, embedded and servers
 	@FATHOM_TEST_MESSAGES=1000 $(PYTHON) -m pytest -q -p no:cacheprovider -k made_again tests/e2e/test_replay.py tests/e2e/test_real_servers.py
