@@ -10,7 +10,14 @@ from uuid import uuid4
 
 from agents.core.conversation.memory import ConversationTurn, Session
 from schemas.base import Conversation
-from schemas.topics import CONVERSATION_TURNS, FEEDBACK_IN, MEMORY_CLAIMS, MEMORY_DECISIONS, PACKS_PARTIAL
+from schemas.topics import (
+    CONVERSATION_TURNS,
+    FEEDBACK_IN,
+    MEMORY_CLAIMS,
+    MEMORY_DECISIONS,
+    PACKS_PARTIAL,
+    RETRIEVAL_PLANS,
+)
 from streams.docs import examples
 from streams.docs.examples import Example
 from streams.runtime import stores
@@ -70,6 +77,17 @@ def join() -> tuple[str, bytes, bytes, dict[str, str]]:
     due = (datetime.now(UTC) + DEADLINE).isoformat()
     value = {**opened.value, "pack_id": str(uuid4()), "message_id": str(uuid4()), "deadline_at": due}
     return PACKS_PARTIAL.name, opened.key.encode(), json.dumps(value).encode(), opened.headers
+
+
+def plans() -> list[tuple[str, bytes, bytes, dict[str, str]]]:
+    """New plans, for a run of cognition that no record tells of yet."""
+    made = []
+    for each in examples.load(topics=[RETRIEVAL_PLANS]):
+        assert isinstance(each.value, dict)
+        value = {**each.value, **{name: str(uuid4()) for name in ("plan_id", "pack_id", "message_id")}}
+        headers = {**each.headers, "ce_id": str(uuid4())}
+        made.append((RETRIEVAL_PLANS.name, each.key.encode(), json.dumps(value).encode(), headers))
+    return made
 
 
 def _one(topic: str, name: str | None) -> Example:

@@ -27,7 +27,7 @@ from confluent_kafka.admin import (
 )
 
 from agents.errors import Unavailable
-from schemas.topics import PACKS_PARTIAL
+from schemas.topics import COGNITION_STEPS, PACKS_PARTIAL
 from streams import config
 from streams.docs import examples
 from streams.faust.consumer_group import GroupError
@@ -57,6 +57,8 @@ SHOWS = {
 
 # A right: kind of resource, its name, the operation, in Kafka's words.
 Right = tuple[str, str, str]
+# Topic, key, value, headers.
+Sent = tuple[str, bytes, bytes, dict[str, str]]
 
 
 def user_of(group: str) -> str:
@@ -181,7 +183,7 @@ def _fill(bootstrap: str) -> None:
     assert sending.flush(30) == 0
 
 
-def _send(on: Site, record: tuple[str, bytes, bytes, dict[str, str]]) -> None:
+def _send(on: Site, record: Sent) -> None:
     sending = _sender(on.kafka.bootstrap)
     topic, key, value, headers = record
     sending.produce(topic, value, key, headers=headers)
@@ -193,8 +195,8 @@ async def worked(on: Site, group: str) -> set[str]:
 
     It ends when all is done, something was refused, the worker failed, or time ran out.
     """
-    if PACKS_PARTIAL in {topic for stage in stages_of([group]) for topic in stage.writes if stage.ledger}:
-        _send(on, memory.join())
+    for record in _new_work(group):
+        _send(on, record)
     before, known = on.ends(_outputs(group)), on.refused(user_of(group))
     deadline = time.monotonic() + LIMIT_S
     working = asyncio.create_task(_work(on, group))
@@ -213,6 +215,15 @@ async def worked(on: Site, group: str) -> set[str]:
 async def _work(on: Site, group: str) -> None:
     async with consuming(on.settings(user_of(group)), stages_of([group])) as running:
         await running.ended
+
+
+def _new_work(group: str) -> list[Sent]:
+    """What a group with a ledger has not done before."""
+    written = {topic for stage in stages_of([group]) for topic in stage.writes if stage.ledger}
+    return [
+        *([memory.join()] if PACKS_PARTIAL in written else []),
+        *(memory.plans() if COGNITION_STEPS in written else []),
+    ]
 
 
 def _outputs(group: str) -> set[str]:
