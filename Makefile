@@ -31,8 +31,8 @@ test-contract: dev ## the contract suites of every port, on twin, embedded and r
 clients: dev ## the client libraries: types, and calls to a server, each in an environment of its own
 	@$(PYTHON) -m tests.run clients
 
-lint: dev ## ruff, codespell
-	@.venv/bin/ruff check . && .venv/bin/ruff format --check . && .venv/bin/codespell
+lint: dev ## ruff, codespell, no secret in the repository
+	@.venv/bin/ruff check . && .venv/bin/ruff format --check . && .venv/bin/codespell && $(PYTHON) -m tests.deploy.secret_scan
 
 types: dev ## mypy, strict
 	@.venv/bin/mypy
@@ -143,6 +143,15 @@ eval: dev ## decisions and packs measured: KIT=FOLDER of labelled files (without
 	@.venv/bin/fathom eval answers bench/legal_multihop bench/everyday bench/everyday_by_others $(wildcard $(KIT)/memory_retrieval.*.gz) \
 	  $(if $(KIT),--dataset faquad --dataset oab) --up --rate 8 --json > .eval/answers.json
 	@$(PYTHON) -m bench.judgement .eval
+
+sbom: dev ## the bill of materials of what is installed, CycloneDX, into dist/
+	@sh deploy/setup-release.sh && sh deploy/release.sh dist sbom
+
+audit: dev ## known faults of what is installed; OFFLINE=ok: say so where nobody can be asked
+	@sh deploy/setup-release.sh && sh deploy/audit.sh $(if $(filter ok,$(OFFLINE)),--offline-ok)
+
+release: dev ## wheel, sdist, bill of materials and checksums into dist/, the same bytes each time; the image, with an engine
+	@sh deploy/setup-release.sh && sh deploy/release.sh dist
 
 clean: ## remove what runs and tests left behind (not .venv)
 	@rm -rf .fathom .servers .eval .pytest_cache .mypy_cache .ruff_cache .hypothesis clients/python/.mypy_cache

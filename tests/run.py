@@ -155,6 +155,7 @@ def style(run: Run) -> None:
     run.step("style: ruff", str(bin_ / "ruff"), "check", ".")
     run.step("style: format", str(bin_ / "ruff"), "format", "--check", ".")
     run.step("spelling: codespell", str(bin_ / "codespell"))
+    run.step("no secret in the repository", sys.executable, "-m", "tests.deploy.secret_scan")
     run.step("types: mypy", str(bin_ / "mypy"))
     run.step("generated documents are fresh", sys.executable, "-m", "streams.docs.generate", "--check")
 

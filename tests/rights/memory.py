@@ -11,12 +11,12 @@ from uuid import uuid4
 from agents.core.conversation.memory import ConversationTurn, Session
 from schemas.base import Conversation
 from schemas.topics import (
+    COGNITION_STEPS,
     CONVERSATION_TURNS,
     FEEDBACK_IN,
     MEMORY_CLAIMS,
     MEMORY_DECISIONS,
     PACKS_PARTIAL,
-    RETRIEVAL_PLANS,
 )
 from streams.docs import examples
 from streams.docs.examples import Example
@@ -79,15 +79,14 @@ def join() -> tuple[str, bytes, bytes, dict[str, str]]:
     return PACKS_PARTIAL.name, opened.key.encode(), json.dumps(value).encode(), opened.headers
 
 
-def plans() -> list[tuple[str, bytes, bytes, dict[str, str]]]:
-    """New plans, for a run of cognition that no record tells of yet."""
-    made = []
-    for each in examples.load(topics=[RETRIEVAL_PLANS]):
-        assert isinstance(each.value, dict)
-        value = {**each.value, **{name: str(uuid4()) for name in ("plan_id", "pack_id", "message_id")}}
-        headers = {**each.headers, "ce_id": str(uuid4())}
-        made.append((RETRIEVAL_PLANS.name, each.key.encode(), json.dumps(value).encode(), headers))
-    return made
+def step() -> tuple[str, bytes, bytes, dict[str, str]]:
+    """The step of a new run before its last: what is left is to answer, and to keep that as a consultation."""
+    checked = _one(COGNITION_STEPS.name, "verified-pt")
+    assert isinstance(checked.value, dict)
+    run, new = str(checked.value["job_id"]), str(uuid4())
+    value = json.dumps(checked.value).replace(run, new)
+    headers = {**checked.headers, "ce_id": str(uuid4())}
+    return COGNITION_STEPS.name, checked.key.replace(run, new).encode(), value.encode(), headers
 
 
 def _one(topic: str, name: str | None) -> Example:

@@ -220,10 +220,8 @@ async def _work(on: Site, group: str) -> None:
 def _new_work(group: str) -> list[Sent]:
     """What a group with a ledger has not done before."""
     written = {topic for stage in stages_of([group]) for topic in stage.writes if stage.ledger}
-    return [
-        *([memory.join()] if PACKS_PARTIAL in written else []),
-        *(memory.plans() if COGNITION_STEPS in written else []),
-    ]
+    made = {PACKS_PARTIAL: memory.join, COGNITION_STEPS: memory.step}
+    return [make() for topic, make in made.items() if topic in written]
 
 
 def _outputs(group: str) -> set[str]:
