@@ -153,5 +153,8 @@ audit: dev ## known faults of what is installed; OFFLINE=ok: say so where nobody
 release: dev ## wheel, sdist, bill of materials and checksums into dist/, the same bytes each time; the image, with an engine
 	@sh deploy/setup-release.sh && sh deploy/release.sh dist
 
+upgrades: dev ## 20 rolling upgrades from 0.1.0 to this version and 20 rollbacks, under load: no message without a pack, none with two
+	@$(PYTHON) -m tests.deploy.upgrades
+
 clean: ## remove what runs and tests left behind (not .venv)
 	@rm -rf .fathom .servers .eval .pytest_cache .mypy_cache .ruff_cache .hypothesis clients/python/.mypy_cache

@@ -10,7 +10,7 @@ for list in base dev clients release; do
     case $said in
         # A mirror of the index without its advisories says so of each package, and that no fault is known.
         *"could not be audited"*) answered= ;;
-        *Found*"known vulnerabilit"*) answered=yes ;;
+        *Found*"known vuln"*) answered=yes ;;
         *) [ "$ended" = 0 ] && answered=yes || answered= ;;
     esac
     if [ -z "$answered" ]; then

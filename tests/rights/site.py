@@ -10,10 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from aiokafka.errors import KafkaError
-from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicPartition
+from aiokafka.errors import KafkaError as ClientError
+from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicPartition
 from confluent_kafka import Producer as PlainProducer
 from confluent_kafka.admin import (
     AclBinding,
@@ -126,8 +125,10 @@ class Site:
         """Let the group begin again; with `outputs` it finds nothing in its ledger, and sends all again."""
         given = access.of_group(group)
         name = str(given.group)
-        for done in self.admin.delete_consumer_groups([name]).values():
-            _ignoring_absence(done)
+        deadline = time.monotonic() + LIMIT_S
+        # A worker that was cut off while it joined is a member until its session ends.
+        while not self._deleted(name) and time.monotonic() < deadline:
+            time.sleep(LOOK_S)
         if not outputs:
             return
         ledgers = {stage.ledger.name for stage in stages_of([group]) if stage.ledger is not None}
@@ -138,13 +139,16 @@ class Site:
             for done in self.admin.delete_records(cut).values():
                 done.result()
 
-
-def _ignoring_absence(done: Any) -> None:
-    try:
-        done.result()
-    except Exception as error:
-        if "GROUP_ID_NOT_FOUND" not in str(error) and "does not exist" not in str(error):
-            raise
+    def _deleted(self, group: str) -> bool:
+        [done] = self.admin.delete_consumer_groups([group]).values()
+        try:
+            done.result()
+        except KafkaException as error:
+            if error.args[0].code() == KafkaError.NON_EMPTY_GROUP:
+                return False
+            if error.args[0].code() != KafkaError.GROUP_ID_NOT_FOUND:
+                raise
+        return True
 
 
 def _binding(user: str, right: Right) -> AclBinding:
@@ -208,7 +212,7 @@ async def worked(on: Site, group: str) -> set[str]:
         return set()
     finally:
         working.cancel()
-        with suppress(asyncio.CancelledError, TopicError, GroupError, Unavailable, KafkaError):
+        with suppress(asyncio.CancelledError, TopicError, GroupError, Unavailable, ClientError):
             await working
 
 
