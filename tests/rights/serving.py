@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from typing import Any
@@ -60,7 +61,12 @@ def call_all(base: str) -> dict[str, int]:
 
     asked = {"question": "Qual o prazo do projeto Farol?", "conversation_id": "k", "nickname": "Ana",
              "client_id": "intranet-web"}  # fmt: skip
-    pack = call("POST", "/ask?wait=pack", json=asked).json()
+    deadline = time.monotonic() + PATIENCE_S
+    # It listens before it is connected to the broker, and says so.
+    while (answer := call("POST", "/ask?wait=pack", json=asked)).status_code == 503 and time.monotonic() < deadline:
+        time.sleep(0.5)
+    assert answer.status_code == 200, answer.text
+    pack = answer.json()
     told = pack.get("message_id", "none")
     call("GET", f"/packs/{told}")
     call("GET", f"/answers/{told}")
