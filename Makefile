@@ -4,7 +4,7 @@ PYTHON := .venv/bin/python
 # Whatever the environment says: without byte code each of a run's hundreds of processes compiles all that it imports.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup dev demo attacks test test-unit test-contract clients lint types fmt docs console golden requirements servers chaos tenants outages overload neighbour producer health chaos-redis idempotence replays \
+.PHONY: help setup dev demo attacks rights sbom audit release upgrades test test-unit test-contract clients lint types fmt docs console golden requirements servers chaos tenants outages overload neighbour producer health chaos-redis idempotence replays \
         chaos-kafka bench bench-runtime bench-pipeline bench-classify bench-mcp bench-ask bench-front bench-gate bench-ingest bench-cognition profile first-ask bench-memory bench-recall bench-servers bench-start eval clean
 
 help: ## this list
@@ -31,8 +31,8 @@ test-contract: dev ## the contract suites of every port, on twin, embedded and r
 clients: dev ## the client libraries: types, and calls to a server, each in an environment of its own
 	@$(PYTHON) -m tests.run clients
 
-lint: dev ## ruff, codespell
-	@.venv/bin/ruff check . && .venv/bin/ruff format --check . && .venv/bin/codespell
+lint: dev ## ruff, codespell, no secret in the repository
+	@.venv/bin/ruff check . && .venv/bin/ruff format --check . && .venv/bin/codespell && $(PYTHON) -m tests.deploy.secret_scan
 
 types: dev ## mypy, strict
 	@.venv/bin/mypy
@@ -84,6 +84,9 @@ chaos-redis: dev ## Redis emptied and killed 50 times each in mid-run: the same 
 
 idempotence: dev ## 50,000 events repeated, in any order, with deaths of the writer: the graph is that of once in order
 	@$(PYTHON) -m tests.repeats.run
+
+rights: dev ## each group as its own user on Apache Kafka: what it may do is enough, and each right is needed; GROUPS="depth …"
+	@$(PYTHON) -m tests.rights.run $(GROUPS)
 
 replays: dev ## 1,000 messages: every pack made again byte for byte, emptied stores filled from the log, embedded and servers
 	@FATHOM_TEST_MESSAGES=1000 $(PYTHON) -m pytest -q -p no:cacheprovider -k made_again tests/e2e/test_replay.py tests/e2e/test_real_servers.py
@@ -155,6 +158,18 @@ eval: dev ## decisions and packs measured: KIT=FOLDER of labelled files (without
 	@.venv/bin/fathom eval answers bench/legal_multihop bench/everyday bench/everyday_by_others $(wildcard $(KIT)/memory_retrieval.*.gz) \
 	  $(if $(KIT),--dataset faquad --dataset oab) --up --rate 8 --json > .eval/answers.json
 	@$(PYTHON) -m bench.judgement .eval
+
+sbom: dev ## the bill of materials of what is installed, CycloneDX, into dist/
+	@sh deploy/setup-release.sh && sh deploy/release.sh dist sbom
+
+audit: dev ## known faults of what is installed; OFFLINE=ok: say so where nobody can be asked
+	@sh deploy/setup-release.sh && sh deploy/audit.sh $(if $(filter ok,$(OFFLINE)),--offline-ok)
+
+release: dev ## wheel, sdist, bill of materials and checksums into dist/, the same bytes each time; the image, with an engine
+	@sh deploy/setup-release.sh && sh deploy/release.sh dist
+
+upgrades: dev ## 20 rolling upgrades from 0.1.0 to this version and 20 rollbacks, under load: no message without a pack, none with two
+	@$(PYTHON) -m tests.deploy.upgrades
 
 clean: ## remove what runs and tests left behind (not .venv)
 	@rm -rf .fathom .servers .eval .pytest_cache .mypy_cache .ruff_cache .hypothesis clients/python/.mypy_cache

@@ -5,7 +5,7 @@ cd "$(dirname "$0")"
 mkdir -p secrets
 # Only the owner gets into the folder; the containers' users, who are others, read the single files.
 chmod 700 secrets
-for name in neo4j_password qdrant_api_key; do
+for name in grafana_password neo4j_password qdrant_api_key; do
     if [ ! -s "secrets/$name" ]; then
         LC_ALL=C tr -dc 'A-Za-z0-9' < /dev/urandom | head -c 32 > "secrets/$name"
         chmod 644 "secrets/$name"

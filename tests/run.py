@@ -155,6 +155,7 @@ def style(run: Run) -> None:
     run.step("style: ruff", str(bin_ / "ruff"), "check", ".")
     run.step("style: format", str(bin_ / "ruff"), "format", "--check", ".")
     run.step("spelling: codespell", str(bin_ / "codespell"))
+    run.step("no secret in the repository", sys.executable, "-m", "tests.deploy.secret_scan")
     run.step("types: mypy", str(bin_ / "mypy"))
     run.step("generated documents are fresh", sys.executable, "-m", "streams.docs.generate", "--check")
 
@@ -251,6 +252,10 @@ def console(run: Run) -> None:
     run.step("console: the page's rules in Node, and the page in a browser, on both brokers", *PYTEST, "tests/console")
 
 
+def deploy(run: Run) -> None:
+    run.step("deploy: the chart, releases, upgrades; rights on Apache Kafka", *PYTEST, "tests/deploy", "tests/rights")
+
+
 def requirements(run: Run) -> None:
     run.step("requirements with and without a test", sys.executable, "-m", "tests.requirements.coverage")
 
@@ -272,6 +277,7 @@ PARTS: dict[str, Callable[[Run], None]] = {
     "on-servers": on_servers,
     "clients": clients,
     "console": console,
+    "deploy": deploy,
     "chaos": chaos,
     "requirements": requirements,
 }
@@ -280,7 +286,7 @@ PARTS: dict[str, Callable[[Run], None]] = {
 # Two at a time: each part waits for its servers now and then. The longest come first, so that the two end together.
 SIDE_BY_SIDE = (
     "contract", "e2e", "evidence", "deaths", "engines", "clients", "on-servers", "outages", "health", "console",
-    "runtime", "servers", "brokers",
+    "deploy", "runtime", "servers", "brokers",
 )  # fmt: skip
 # What runs one after the other, and in each round what runs two at a time. What kills everything in turn (chaos) has
 # the machine for itself.

@@ -1,4 +1,5 @@
-"""Make what follows from the code: schemas, AsyncAPI, the flow, the table of topics, types for other languages.
+"""Make what follows from the code: schemas, AsyncAPI, the flow, the table of topics, types for other languages,
+what the Helm chart deploys.
 
 `python -m streams.docs.generate` writes them; with `--check` it writes nothing, names what is stale and exits with 1.
 """
@@ -13,7 +14,7 @@ from pathlib import Path
 from schemas import json_schema
 from schemas.topics import TOPICS
 from streams.config import Settings
-from streams.docs import asyncapi, examples, pages
+from streams.docs import asyncapi, chart, examples, pages
 from streams.docs.types import golang, java, model, typescript
 from streams.edges.http.app import api as app
 from streams.kafka import topics_plan
@@ -32,6 +33,7 @@ def documents(root: Path) -> dict[str, str]:
     }
     made["schemas/asyncapi.json"] = _json(asyncapi.document(_sources(root)))
     made["docs/openapi.json"] = _json(app.document())
+    made[chart.PATH] = _json(chart.plan())
     made["docs/topics.md"] = pages.topics_page(TOPICS, STAGES)
     made["docs/flow.md"] = pages.flow_page(STAGES)
     types = model.wire_types()

@@ -92,7 +92,10 @@ def check(existing: Mapping[str, int], topics: Iterable[TopicSpec]) -> None:
     """Raises `TopicError` where a topic is missing, or a conversation topic has another partition count."""
     wanted = tuple(topics)
     if lacking := missing(existing, wanted):
-        raise TopicError(f"topics are missing: {', '.join(t.name for t in lacking)}; run `fathom topics apply`")
+        raise TopicError(
+            f"topics are missing: {', '.join(t.name for t in lacking)}; run `fathom topics apply`, "
+            "or let this user see them"
+        )
     check_partitions(existing, wanted)
 
 

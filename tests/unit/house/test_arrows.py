@@ -130,7 +130,8 @@ ARROWS: Mapping[str, str] = {
         streams.evaluation streams.kafka streams.replay streams.runtime streams.stores streams.views""",
     "streams.edges.cli.eval": """streams.edges.cli streams.edges.cli.demo streams.edges.client streams.evaluation
         streams.evaluation.deep streams.stores.passages streams.topology""",
-    "streams.docs": "streams.config streams.docs.types streams.edges.http.app streams.kafka streams.topology",
+    "streams.docs": """streams.config streams.docs.types streams.edges.http.app streams.kafka streams.runtime
+        streams.topology""",
     "streams.__main__": "streams.edges.cli streams.version",
 }
 

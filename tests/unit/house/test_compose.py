@@ -24,7 +24,9 @@ COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
 DOCKERFILE = (ROOT / "deploy/Dockerfile").read_text()
 EXACT = re.compile(r"[\w./-]+:v?\d+\.\d+\.\d+(-[a-z0-9.-]+)?")
-PROFILES = {"core", "obs", "demo"}
+PROFILES = {"core", "obs", "ui", "demo"}
+# Their images write configuration into themselves as they start.
+WRITABLE = {"kafka", "qdrant", "neo4j"}
 # What has a password in it is a file's name, never the password.
 SECRET = re.compile(r"PASSWORD|API_KEY|AUTH|TOKEN|SECRET")
 
@@ -49,7 +51,7 @@ def test_the_schema_accepts_it_and_would_refuse_a_slip():
 
 
 def test_all_that_fathom_needs_is_there_and_every_group_runs_once():
-    assert {"kafka", "redis", "qdrant", "neo4j", "prometheus", "demo", "ask"} <= SERVICES.keys()
+    assert {"kafka", "redis", "qdrant", "neo4j", "prometheus", "grafana", "kafka-ui", "demo", "ask"} <= SERVICES.keys()
     run = Counter(stage.group_name for groups in workers().values() for stage in set(stages_of(groups)))
     stages = Counter(stage.group_name for stage in stages_of(()))
     assert run == stages
@@ -93,6 +95,27 @@ def test_every_service_has_a_profile_and_no_profile_is_empty():
 def test_ports_are_open_on_loopback_only(name: str):
     for port in SERVICES[name].get("ports", []):
         assert port.startswith("127.0.0.1:"), port
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_no_service_may_do_more_than_it_needs_or_take_all_memory(name: str):
+    service = SERVICES[name]
+    assert service["cap_drop"] == ["ALL"]
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert service.get("privileged", False) is False
+    assert not {"cap_add", "devices", "network_mode", "pid"} & service.keys()
+    assert {"memory", "pids"} <= service["deploy"]["resources"]["limits"].keys()
+    assert service.get("read_only", False) is (name not in WRITABLE)
+
+
+def test_grafana_finds_prometheus():
+    [source] = yaml.safe_load((ROOT / "deploy/grafana/provisioning/datasources/prometheus.yml").read_text())[
+        "datasources"
+    ]
+    assert source["type"] == "prometheus"
+    host, _, port = source["url"].removeprefix("http://").partition(":")
+    assert SERVICES[host]["ports"] == [f"127.0.0.1:{port}:{port}"]
+    assert SERVICES["grafana"]["depends_on"].keys() == {host}
 
 
 def test_no_two_services_want_the_same_port_of_the_host():

@@ -1,0 +1,90 @@
+"""The rights of each process on the broker: the least that its work needs, by the names of topics and groups.
+
+A worker looks for no other topic when it starts, and the chart's users are given these.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from schemas.topics import (
+    ANSWERS_OUT,
+    CONTEXT_PACKS,
+    CONVERSATION_TURNS,
+    CORRECTIONS_IN,
+    DOCUMENTS_IN,
+    FEEDBACK_IN,
+    MEMORY_CLAIMS,
+    MEMORY_CONSULTATIONS,
+    MEMORY_DECISIONS,
+    MEMORY_ERASURES,
+    MEMORY_VOTES,
+    MESSAGES_IN,
+    PROGRESS_EVENTS,
+    TOOLS_CALLS_IN,
+    TOOLS_CALLS_OUT,
+    Topic,
+)
+from streams.topology import STAGES, Stage
+from streams.views import tool_log, turn_log, vote_log
+
+# What a view of the log reads without a group, by the topic whose partitions decide what it holds.
+VIEWS: Mapping[Topic, tuple[str, ...]] = {
+    MESSAGES_IN: turn_log.TOPICS,
+    TOOLS_CALLS_IN: (*tool_log.TOPICS, MEMORY_ERASURES.name),
+    MEMORY_VOTES: vote_log.TOPICS,
+}
+# What `fathom serve` sends for its callers, awaits for them and looks up for them.
+SERVED_WRITES = (MESSAGES_IN, DOCUMENTS_IN, CORRECTIONS_IN, FEEDBACK_IN, TOOLS_CALLS_IN)
+SERVED_READS = (
+    ANSWERS_OUT, CONTEXT_PACKS, TOOLS_CALLS_OUT, PROGRESS_EVENTS, MEMORY_ERASURES, CONVERSATION_TURNS,
+    MEMORY_DECISIONS, MEMORY_CLAIMS, MEMORY_CONSULTATIONS, MESSAGES_IN, DOCUMENTS_IN,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Rights:
+    """The operations on each topic, in Kafka's words and sorted, and the group to read in, if any."""
+
+    topics: Mapping[str, tuple[str, ...]]
+    group: str | None = None
+
+
+def of_group(name: str) -> Rights:
+    """The rights of a worker with all stages of this group; raises `KeyError` for an unknown one."""
+    stages = [stage for stage in STAGES if stage.group_name == name]
+    if not stages:
+        raise KeyError(name)
+    return Rights(_operations(_reads(stages), _writes(stages)), stages[0].consumer_group)
+
+
+def of_serve() -> Rights:
+    """The rights of `fathom serve`, which reads in no group."""
+    return Rights(_operations((t.name for t in SERVED_READS), (t.name for t in SERVED_WRITES)))
+
+
+def topics_of(stages: Iterable[Stage]) -> frozenset[str]:
+    """The topics that these stages read or write, by themselves, their views, ledgers and dead letters."""
+    chosen = tuple(stages)
+    return frozenset((*_reads(chosen), *_writes(chosen)))
+
+
+def _reads(stages: Iterable[Stage]) -> list[str]:
+    found: list[str] = []
+    for stage in stages:
+        found += [topic.name for topic in stage.reads]
+        found += [name for topic in stage.reads for name in VIEWS.get(topic, ())]
+        if stage.ledger is not None:
+            found.append(stage.ledger.name)
+    return found
+
+
+def _writes(stages: Iterable[Stage]) -> list[str]:
+    return [name for stage in stages for name in (*(topic.name for topic in stage.writes), stage.dead_letters)]
+
+
+def _operations(reads: Iterable[str], writes: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    read, written = set(reads), set(writes)
+    return {
+        name: ("Describe", *(("Read",) if name in read else ()), *(("Write",) if name in written else ()))
+        for name in sorted(read | written)
+    }

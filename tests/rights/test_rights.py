@@ -1,0 +1,49 @@
+"""Rights on a broker that gives none by itself: those of the plan are enough, and each is needed."""
+
+import asyncio
+import shutil
+from collections.abc import Iterator
+
+import pytest
+
+from streams.runtime import access
+from streams.topology import GROUPS
+from tests.rights.memory import remembered
+from tests.rights.run import missed, needed
+from tests.rights.serving import calls
+from tests.rights.site import Site, rights_of, site, user_of, worked
+from tests.servers.install import lacking
+
+# One with a ledger; `make rights` tries all of all.
+TRIED = "planner"
+
+
+@pytest.fixture(scope="module")
+def on(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    if (why := lacking("kafka")) is not None:
+        pytest.skip(why)
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl is not installed: apt-get install openssl")
+    with site(tmp_path_factory.mktemp("rights")) as made, remembered():
+        for group in GROUPS:
+            made.give(user_of(group), rights_of(access.of_group(group)))
+        made.give(user_of("serve"), rights_of(access.of_serve()))
+        yield made
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_with_the_rights_of_the_plan_a_group_does_all_its_work_and_asks_for_nothing_else(on: Site, group: str) -> None:
+    assert asyncio.run(worked(on, group)) == set()
+    assert on.refused(user_of(group)) == set()
+
+
+def test_all_groups_and_callers_over_http_work_together_each_as_a_user_of_its_own(on: Site) -> None:
+    said = asyncio.run(calls(on))
+    assert said["POST /ask"] == 200
+    assert {what: status for what, status in said.items() if status >= 500} == {}
+    assert on.refused(user_of("serve")) == set()
+
+
+@pytest.mark.parametrize("right", needed(TRIED), ids=" ".join)
+def test_each_right_that_is_taken_away_is_missed(on: Site, right: tuple[str, str, str]) -> None:
+    assert missed(on, TRIED, right)

@@ -1,0 +1,36 @@
+"""The rights that follow from the topology: what is read in a group, by views and ledgers, and written."""
+
+import pytest
+
+from schemas.topics import TOPICS
+from streams.runtime import access
+from streams.topology import GROUPS, STAGES
+
+
+def test_every_topic_of_every_stage_is_in_the_rights_of_its_group_and_no_other_name():
+    known = {topic.name for topic in TOPICS} | {stage.dead_letters for stage in STAGES}
+    for stage in STAGES:
+        given = access.of_group(stage.group_name)
+        assert all("Read" in given.topics[topic.name] for topic in stage.reads)
+        assert all("Write" in given.topics[topic.name] for topic in stage.writes)
+        assert given.topics[stage.dead_letters] == ("Describe", "Write")
+        assert given.group == stage.consumer_group
+        assert given.topics.keys() <= known
+
+
+def test_views_and_ledgers_are_read_too():
+    assert access.of_group("depth").topics["depth.classified"] == ("Describe", "Read", "Write")
+    assert access.of_group("assembler").topics["context-packs.out"] == ("Describe", "Read", "Write")
+    assert access.of_group("tool-gate").topics["tools.calls.out"] == ("Describe", "Read", "Write")
+
+
+def test_no_group_writes_what_outsiders_write_and_serve_reads_in_no_group():
+    inputs = {topic.name for topic in TOPICS if topic.name.endswith(".in")}
+    written = {name for group in GROUPS for name, each in access.of_group(group).topics.items() if "Write" in each}
+    assert not inputs & written
+    assert access.of_serve().group is None
+
+
+def test_an_unknown_group_has_no_rights():
+    with pytest.raises(KeyError):
+        access.of_group("nobody")
