@@ -54,7 +54,7 @@ VERBS = (
     ("replay", "replay.command:app",
      "Read the log again: packs to a topic of their own, or memory into its stores. Workers are not touched."),
     ("lag", "lag:lag", "Whether each consumer group keeps up with the log, and why not."),
-    ("doctor", "doctor:doctor",
+    ("doctor", "doctor.command:doctor",
      "Whether everything that is needed answers and fits; with --reconcile, whether the stores hold what the log "
      "says."),
     ("demo", "demo.run:demo",
