@@ -66,6 +66,8 @@ ARROWS: Mapping[str, str] = {
         agents.ports streams.child_process streams.stores""",
     "streams.stores.sessions": """agents.core.conversation agents.errors streams.child_process
         streams.stores""",
+    "streams.stores.seen": """agents.concurrency agents.errors streams.stores.graph streams.stores.passages
+        streams.stores.sessions""",
     "streams.broker": "streams.child_process",
     "streams.kafka": """agents.concurrency agents.errors streams.config streams.stores streams.telemetry
         streams.topology""",
@@ -108,12 +110,14 @@ ARROWS: Mapping[str, str] = {
         streams.version""",
     # The command names the modules of its verbs in a table, `demo` and `eval` among them: it imports neither.
     "streams.edges.cli": """agents.core.assessment agents.core.language agents.core.packs
-        agents.errors streams.config streams.edges.client streams.edges.console
-        streams.edges.http streams.edges.http.app streams.edges.mcp streams.kafka streams.policies streams.replay
+        streams.config streams.edges.client streams.edges.console
+        streams.edges.http streams.edges.http.app streams.edges.mcp streams.kafka streams.policies
         streams.runtime streams.telemetry streams.topology streams.version""",
     "streams.edges.cli.demo": """agents.core.documents streams.config streams.edges.cli streams.edges.client
         streams.evaluation streams.policies streams.runtime streams.stores streams.stores.passages streams.telemetry
         streams.topology""",
+    "streams.edges.cli.doctor": """agents.errors streams.config streams.edges.cli streams.edges.client streams.kafka
+        streams.replay streams.runtime streams.stores.graph streams.stores.seen streams.topology""",
     "streams.edges.cli.ingest": """agents.core.documents agents.errors agents.ports streams.documents streams.edges.cli
         streams.edges.client streams.kafka""",
     "streams.edges.cli.replay": """streams.config streams.dependencies streams.edges.cli streams.edges.client

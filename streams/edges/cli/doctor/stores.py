@@ -6,9 +6,9 @@ from pathlib import Path
 from agents.errors import FathomError, Unavailable
 from streams.config import Settings, secret
 from streams.edges.cli.doctor.findings import DOWN, OK, SKIPPED, WARN, WRONG, Finding, found, some
-from streams.stores.graph.neo4j_seen import Neo4jSeen
-from streams.stores.passages.qdrant_seen import CollectionSeen, QdrantSeen
-from streams.stores.sessions.redis_seen import RedisSeen
+from streams.stores.seen.neo4j_seen import Neo4jSeen
+from streams.stores.seen.qdrant_seen import CollectionSeen, QdrantSeen
+from streams.stores.seen.redis_seen import RedisSeen
 
 SERVERS = {
     "redis": ("redis_url", ("redis-version", "redis-policy", "redis-persistence", "redis-memory", "redis-clock")),
@@ -42,16 +42,16 @@ async def stores(settings: Settings, ready: Mapping[str, str] | None, index_note
 async def _server(name: str, settings: Settings) -> list[Finding]:
     # Imported here: each driver costs a quarter of a second, and most have not all three servers.
     if name == "redis":
-        from streams.stores.sessions import redis_seen
+        from streams.stores.seen import redis_seen
 
         return redis(await redis_seen.look(settings.redis_url))
     if name == "graph":
-        from streams.stores.graph import neo4j_seen
         from streams.stores.graph.neo4j_engine import Neo4jServer
+        from streams.stores.seen import neo4j_seen
 
         password = secret("neo4j_password_file", settings.neo4j_password_file)
         return graph(await neo4j_seen.look(Neo4jServer(settings.neo4j_url, settings.neo4j_user, password)))
-    from streams.stores.passages import qdrant_seen
+    from streams.stores.seen import qdrant_seen
 
     key = secret("qdrant_api_key_file", settings.qdrant_api_key_file)
     return index(await qdrant_seen.look(settings.qdrant_url, key), settings.embedder)
