@@ -246,3 +246,16 @@ async def alter_configs(admin: AIOKafkaAdminClient, configs: Mapping[str, Mappin
     """Set these configs of topics and leave the others; returns the refusals by topic."""
     answer = await admin._send_request(_IncrementalAlterConfigs(configs))
     return {name: message or f"error {code}" for code, message, _, name in answer.resources if code}
+
+
+async def ask_broker(admin: AIOKafkaAdminClient, request: "Request[Any]") -> Any:
+    """The answer of any broker to a request that aiokafka has no method for; raises its errors."""
+    return await admin._send_request(request)
+
+
+def api_versions(admin: AIOKafkaAdminClient) -> dict[int, tuple[int, int]]:
+    """The oldest and newest version of each request that the broker knows, as it said on connecting."""
+    for connection in admin._client._conns.values():
+        if connection._versions:
+            return dict(connection._versions)
+    return {}

@@ -72,7 +72,7 @@ async def _looked(bootstrap: str, names: Sequence[str], seconds: float | None, s
         until = None if seconds is None else time.monotonic() + seconds
         with shown:
             while True:
-                found = [await _group(admin, reader, counts, name, windows[name]) for name in names]
+                found = [await group_lag(admin, reader, counts, name, windows[name]) for name in names]
                 last = until is not None and time.monotonic() >= until
                 shown.show(found, last=last)
                 if last:
@@ -80,9 +80,10 @@ async def _looked(bootstrap: str, names: Sequence[str], seconds: float | None, s
                 await asyncio.sleep(EVERY_S if until is None else min(EVERY_S, max(until - time.monotonic(), 0)))
 
 
-async def _group(
+async def group_lag(
     admin: AIOKafkaAdminClient, reader: AIOKafkaConsumer, counts: Mapping[str, int], name: str, window: LagWindow
 ) -> GroupLag:
+    """A group's status by the samples of its window and a new one of now."""
     stages = [stage for stage in STAGES if stage.group_name == name]
     group = stages[0].consumer_group
     committed = await admin.list_consumer_group_offsets(group)

@@ -68,7 +68,7 @@ VERBS = (
     ("lag", "lag:lag",
      "Whether each consumer group keeps up with the log, and why not: OK, WARN, or ERROR for STOP, STALL, REWIND."),
     ("dlq", "dlq.commands:app", "Dead letters: list them, show one, send them again, discard them."),
-    ("doctor", "doctor:doctor",
+    ("doctor", "doctor.command:doctor",
      "Whether everything that is needed answers and fits; with --reconcile, whether the stores hold what the log "
      "says."),
     ("demo", "demo.run:demo",

@@ -66,6 +66,8 @@ ARROWS: Mapping[str, str] = {
         agents.ports streams.child_process streams.stores""",
     "streams.stores.sessions": """agents.core.conversation agents.errors streams.child_process
         streams.stores""",
+    "streams.stores.seen": """agents.concurrency agents.errors streams.stores.graph streams.stores.passages
+        streams.stores.sessions""",
     "streams.broker": "streams.child_process",
     "streams.kafka": """agents.concurrency agents.errors streams.config streams.stores streams.telemetry
         streams.topology""",
@@ -114,8 +116,8 @@ ARROWS: Mapping[str, str] = {
         streams.version""",
     # The command names the modules of its verbs in a table, `demo` and `eval` among them: it imports neither.
     "streams.edges.cli": """agents.core.assessment agents.core.language agents.core.packs
-        agents.errors streams.config streams.edges.client streams.edges.console
-        streams.edges.http streams.edges.http.app streams.edges.mcp streams.kafka streams.policies streams.replay
+        streams.config streams.edges.client streams.edges.console
+        streams.edges.http streams.edges.http.app streams.edges.mcp streams.kafka streams.policies
         streams.runtime streams.telemetry streams.topology streams.version""",
     "streams.edges.cli.audit": """agents.ports streams.audit streams.config streams.edges.audit streams.edges.cli
         streams.edges.client streams.edges.http streams.explanations streams.kafka streams.replay streams.runtime""",
@@ -124,6 +126,8 @@ ARROWS: Mapping[str, str] = {
         streams.topology""",
     "streams.edges.cli.dlq": """streams.config streams.edges.cli streams.edges.client streams.kafka streams.redrive
         streams.replay streams.runtime streams.topology""",
+    "streams.edges.cli.doctor": """agents.errors streams.config streams.edges.cli streams.edges.client streams.kafka
+        streams.replay streams.runtime streams.stores.graph streams.stores.seen streams.topology""",
     "streams.edges.cli.ingest": """agents.core.documents agents.errors agents.ports streams.documents streams.edges.cli
         streams.edges.client streams.kafka streams.runtime""",
     "streams.edges.cli.replay": """streams.config streams.dependencies streams.edges.cli streams.edges.client

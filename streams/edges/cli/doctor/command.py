@@ -1,0 +1,124 @@
+"""`fathom doctor`: checks of all dependencies, and of the stores against the log."""
+
+import asyncio
+from dataclasses import asdict, dataclass
+from typing import Annotated, cast
+
+import orjson
+import typer
+
+from agents.errors import FathomError, Unavailable
+from streams.config import ConfigError, Settings
+from streams.edges.cli.arguments import Broker, Json
+from streams.edges.cli.doctor import running, shown
+from streams.edges.cli.doctor.broker import broker as broker_findings
+from streams.edges.cli.doctor.canary import canary as canary_finding
+from streams.edges.cli.doctor.canary import unsent
+from streams.edges.cli.doctor.findings import DOWN as DOWN_STATE
+from streams.edges.cli.doctor.findings import WRONG, Finding, found
+from streams.edges.cli.doctor.machine import machine
+from streams.edges.cli.doctor.stores import note_of, stores
+from streams.edges.cli.progress import Progress
+from streams.edges.cli.up import settings_of
+from streams.edges.client import clients
+from streams.edges.client.errors import CHECK, DOWN, OK, CommandFailed, explain
+from streams.kafka.security import security_of
+from streams.replay import broker_source
+from streams.replay.chosen_stores import opened_stores
+from streams.replay.log import opened
+from streams.replay.reconcile import Checkup, Graph, Index, per_tenant
+from streams.runtime import data_dir as homes
+from streams.runtime.app import dependencies
+from streams.runtime.up import store_settings
+from streams.topology import STAGES
+
+STORES = ("redis", "graph", "index")
+
+
+@dataclass(frozen=True, slots=True)
+class Mending:
+    """Whether the stores are held against the log, whose, and what is done about the differences."""
+
+    wanted: bool
+    tenant: str | None
+    repair: bool
+    remove_orphans: bool
+
+
+def doctor(
+    reconcile: Annotated[bool, typer.Option("--reconcile", help="Hold graph and index against the log.")] = False,
+    repair: Annotated[bool, typer.Option("--repair", help="Write what is missing again from the log.")] = False,
+    remove_orphans: Annotated[
+        bool, typer.Option("--remove-orphans", help="Remove from graph and index what the log does not know.")
+    ] = False,
+    canary: Annotated[
+        bool,
+        typer.Option("--canary", help="Send a message through everything to its pack, and erase it again."),
+    ] = False,
+    tenant: Annotated[str | None, typer.Option("--tenant", help="Reconcile only this tenant's.")] = None,
+    broker: Broker = None,
+    as_json: Json = False,
+) -> None:
+    """Whether everything that is needed answers and fits; with --reconcile, whether the stores hold what the log says.
+
+    Each check that fails has its cause, the next step and the page about it. Exits with 4 where something does not
+    answer, with 5 where something is wrong.
+    """
+    settings = settings_of(broker)
+    mending = Mending(reconcile or repair or remove_orphans, tenant, repair, remove_orphans)
+    if mending.wanted:
+        broker_source.refuse_held_stores(settings, [settings.neo4j_url, settings.qdrant_url])
+    findings: list[Finding] = machine(settings)
+    table: list[dict[str, object]] | None = None
+    left = 0
+    try:
+        table, left = clients.run(_checked(settings, findings, mending, canary=canary))
+    except (Unavailable, ConfigError, FathomError, CommandFailed) as error:
+        findings.append(found("broker", DOWN_STATE, explain(error)[0]))
+    if as_json:
+        said: dict[str, object] = {"checks": [asdict(each) for each in findings]}
+        print(orjson.dumps(said | ({} if table is None else {"reconciled": table, "left": left})).decode())
+    else:
+        shown.show(findings)
+        if table is not None:
+            shown.show_reconciled(table, left, changed=repair or remove_orphans)
+    if any(each.state == DOWN_STATE for each in findings):
+        raise typer.Exit(DOWN)
+    raise typer.Exit(CHECK if left or any(each.state == WRONG for each in findings) else OK)
+
+
+async def _checked(
+    settings: Settings, findings: list[Finding], mending: Mending, *, canary: bool
+) -> tuple[list[dict[str, object]] | None, int]:
+    """Look at everything and reconcile where it is wanted; what that found, and how much of it is left."""
+    home = homes.home_of(settings.broker)
+    addresses = None if home is None else homes.running(home)
+    ready = None
+    if addresses is not None:
+        answer = await asyncio.to_thread(running.asked, addresses.http)
+        findings.append(running.readiness(answer, addresses.http))
+        ready = running.stores_of(answer)
+    findings.append(await asyncio.to_thread(running.model, settings.llm_url))
+    index = store_settings(settings, STAGES).index_directory()
+    findings += await stores(settings, ready, note_of(index))
+    async with broker_source.broker_of(settings) as bootstrap:
+        findings += await broker_findings(settings, bootstrap, runs=home is None or addresses is not None)
+        findings.append(await canary_finding(bootstrap) if canary else unsent())
+        if not mending.wanted:
+            return None, 0
+        return await _reconciled(settings, bootstrap, mending)
+
+
+async def _reconciled(
+    settings: Settings, bootstrap: str, mending: Mending
+) -> tuple[list[dict[str, object]] | None, int]:
+    async with (
+        opened_stores(settings, STORES, STAGES) as there,
+        opened(bootstrap, security_of(settings)) as log,
+    ):
+        with Progress() as progress:
+            graph, index = cast("Graph", there.graph), cast("Index", there.index)
+            built = dependencies(settings, there)
+            checkup = Checkup(log, built, graph, index, mending.tenant, progress.advance)
+            differences, left = await checkup.mend(repair=mending.repair, remove_orphans=mending.remove_orphans)
+    return per_tenant(differences), len(left)
