@@ -1,4 +1,4 @@
-"""Make what follows from the code: schemas, AsyncAPI, the flow, the table of topics, types for other languages.
+"""Make what follows from the code: schemas, AsyncAPI, the flow, the table of topics, types, dashboards.
 
 `python -m streams.docs.generate` writes them; with `--check` it writes nothing, names what is stale and exits with 1.
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 from schemas import json_schema
 from schemas.topics import TOPICS
 from streams.config import Settings
-from streams.docs import asyncapi, examples, pages
+from streams.docs import asyncapi, dashboards, examples, pages
 from streams.docs.types import golang, java, model, typescript
 from streams.edges.http.app import api as app
 from streams.kafka import topics_plan
@@ -34,6 +34,7 @@ def documents(root: Path) -> dict[str, str]:
     made["docs/openapi.json"] = _json(app.document())
     made["docs/topics.md"] = pages.topics_page(TOPICS, STAGES)
     made["docs/flow.md"] = pages.flow_page(STAGES)
+    made |= {path: _json(content) for path, content in dashboards.documents().items()}
     types = model.wire_types()
     made |= {language.PATH: language.rendered(types) for language in (typescript, golang, java)}
     return made
