@@ -8,7 +8,8 @@ compile() {
         --python-version 3.11 "$@" -o "deploy/requirements/$out" pyproject.toml
 }
 compile base.txt --extra build
-compile dev.txt --extra build --extra test --extra dev
+compile otel.txt --extra build --extra otel
+compile dev.txt --extra build --extra otel --extra test --extra dev
 .venv/bin/uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate --python-version 3.11 \
     --group clients/python/pyproject.toml:test -o deploy/requirements/clients.txt clients/python/pyproject.toml
 printf 'uv==0.13.8\n' | .venv/bin/uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate \

@@ -34,7 +34,7 @@ from streams.kafka.records import Record
 from streams.runtime.dead_letters import DlqLimit, Failure, headers_of
 from streams.runtime.priority import PriorityGate
 from streams.runtime.refusals import Refusals
-from streams.telemetry import metrics
+from streams.telemetry import metrics, traces
 from streams.topology import Stage
 
 LOGGER = logging.getLogger("fathom.stage")
@@ -215,7 +215,11 @@ class StageRunner:
             await self._perform(steps, delivery)
         else:
             await self._dead_letter(delivery, failure, received)
-        self._record_outcome(record, received, failure, max(attempts, 1), time.perf_counter() - began)
+        seconds = time.perf_counter() - began
+        self._record_outcome(record, received, failure, max(attempts, 1), seconds)
+        if traces.active is not None and received is not None:
+            why = None if failure is None else failure.code
+            traces.tell(traces.Handled(self.stage, received, steps, why, seconds))
         if failure is None:
             self._limit.passed()
         elif failure.code != BUG and self._topics[record.topic].outside:
