@@ -9,7 +9,8 @@ compile() {
 }
 compile base.txt --extra build
 compile parquet.txt --extra parquet
-compile dev.txt --extra build --extra test --extra dev --extra parquet
+compile otel.txt --extra build --extra otel
+compile dev.txt --extra build --extra otel --extra test --extra dev --extra parquet
 # Its tools alone: what they look at are the lists of the others.
 sed -n '/^release = \[/,/^]/s/^ *"\([^"]*\)".*/\1/p' pyproject.toml > .release.in
 printf 'hatchling==%s\n' "$(sed -n 's/^build = .*hatchling==\([0-9.]*\)".*/\1/p' pyproject.toml)" >> .release.in

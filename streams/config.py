@@ -6,6 +6,7 @@ setting that is silently ignored is the worst kind.
 
 import difflib
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -68,6 +69,7 @@ class Settings(BaseSettings):
     kafka_ca_file: Path | None = Field(None, description="PEM certificates to trust; else the system's")
     kafka_cert_file: Path | None = Field(None, description="PEM certificate of ours, for mTLS")
     kafka_key_file: Path | None = Field(None, description="PEM key of kafka_cert_file, without a password")
+    otlp_url: str | None = Field(None, description="collector of traces, http://HOST:4318/v1/traces; without it none")
 
     history_window: int = Field(10, ge=0, le=200)
     classify_timeout_ms: int = Field(100, ge=1, description="a message's depth, what a language model says included")
@@ -211,6 +213,13 @@ class Settings(BaseSettings):
             host, _, port = server.strip().rpartition(":")
             if not host or not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
                 raise ValueError("write embedded://DIR, or host:port with commas between servers")
+        return value
+
+    @field_validator("otlp_url")
+    @classmethod
+    def _collector(cls, value: str | None) -> str | None:
+        if value is not None and not re.fullmatch(r"https?://[^/\s]+(/\S*)?", value):
+            raise ValueError("write http://HOST:4318/v1/traces, where the collector takes OTLP over HTTP")
         return value
 
     def name_models(self) -> bool:

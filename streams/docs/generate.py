@@ -1,5 +1,5 @@
 """Make what follows from the code: schemas, AsyncAPI, the flow, the table of topics, types for other languages,
-what the Helm chart deploys.
+what the Helm chart deploys, dashboards.
 
 `python -m streams.docs.generate` writes them; with `--check` it writes nothing, names what is stale and exits with 1.
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 from schemas import json_schema
 from schemas.topics import TOPICS
 from streams.config import Settings
-from streams.docs import asyncapi, chart, examples, pages
+from streams.docs import asyncapi, chart, dashboards, examples, pages
 from streams.docs.types import golang, java, model, typescript
 from streams.edges.http.app import api as app
 from streams.kafka import topics_plan
@@ -36,6 +36,7 @@ def documents(root: Path) -> dict[str, str]:
     made[chart.PATH] = _json(chart.plan())
     made["docs/topics.md"] = pages.topics_page(TOPICS, STAGES)
     made["docs/flow.md"] = pages.flow_page(STAGES)
+    made |= {path: _json(content) for path, content in dashboards.documents().items()}
     types = model.wire_types()
     made |= {language.PATH: language.rendered(types) for language in (typescript, golang, java)}
     return made

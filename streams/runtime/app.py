@@ -2,10 +2,12 @@
 
 import asyncio
 import logging
+import shutil
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from socket import socket
 from urllib.parse import urlsplit
 
@@ -255,7 +257,7 @@ class Worker:
         checks: dict[str, Check] = {**self._stores.asking(), BROKER: partial(answered, self._probe)}
         if (home := data_dir.home_of(self._settings.broker)) is not None:
             # In a thread: a disk that hangs would stop the loop.
-            checks[DISK] = partial(asyncio.to_thread, data_dir.full, home)
+            checks[DISK] = partial(asyncio.to_thread, _room, home)
         return checks
 
     def _state(self, group: ConsumerGroup, name: str) -> GroupState:
@@ -298,6 +300,12 @@ class Worker:
             "stores": said,
             "away": [wrong for name, wrong in away.items() if name != DISK],
         }
+
+
+def _room(home: Path) -> str | None:
+    if home.is_dir():
+        metrics.DISK_FREE.set(shutil.disk_usage(home).free)
+    return data_dir.full(home)
 
 
 def _offsets(group: ConsumerGroup, runner: GroupRunner, now: float) -> Iterator[tuple[str, LagSample]]:

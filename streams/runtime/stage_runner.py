@@ -37,11 +37,10 @@ from streams.kafka.records import Record
 from streams.runtime.admission.fairness import Backlog
 from streams.runtime.admission.priority import PriorityGate
 from streams.runtime.dead_letters import DlqLimit, Failure
-from streams.runtime.in_flight import HandledRecord, InFlightRecord
-from streams.runtime.joint_send import JointSend
+from streams.runtime.in_flight import HandledRecord, InFlightRecord, JointSend
 from streams.runtime.refusals import Refusals
 from streams.runtime.stage_sender import StageSender
-from streams.telemetry import metrics
+from streams.telemetry import metrics, traces
 from streams.topology import Stage
 
 LOGGER = logging.getLogger("fathom.stage")
@@ -259,6 +258,8 @@ class StageRunner:
         seconds = (one.ended or time.perf_counter()) - one.began
         failure, received, record = one.failure, one.received, one.delivery.record
         (self._seconds_ok if failure is None else self._seconds_dead).observe(seconds)
+        if traces.active is not None and received is not None:
+            traces.tell(traces.Handled(self.stage, received, one.steps, failure.code if failure else None, seconds))
         if failure is None and not metrics.RECORDS.isEnabledFor(logging.DEBUG):
             return
         metrics.record_processed(

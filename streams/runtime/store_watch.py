@@ -54,6 +54,7 @@ class StoreWatch:
 
     async def ask(self, name: str) -> None:
         """Check one store now, and keep what was found; a change is logged."""
+        began = time.monotonic()
         try:
             async with timeout(CHECK_S):
                 wrong = await self._checks[name]()
@@ -70,6 +71,7 @@ class StoreWatch:
             metrics.log(LOGGER, level, event, store=name, why=wrong or "answers")
         self._states = {**self._states, name: wrong}
         metrics.STORE_UP.labels(name).set(wrong is None)
+        metrics.STORE_SECONDS.labels(name).observe(time.monotonic() - began)
 
     async def _ask_forever(self, name: str) -> None:
         while True:

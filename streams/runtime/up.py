@@ -25,6 +25,7 @@ from streams.config import Settings, secret
 from streams.kafka.security import Security, security_of
 from streams.runtime import data_dir as homes
 from streams.runtime.health_server import listening
+from streams.runtime.trace_export import export_traces
 from streams.stores.passages.index_layout import clear_if_outdated
 from streams.stores.passages.index_process import IndexProcess, spawn_index
 from streams.stores.settings import StoreSettings
@@ -141,6 +142,8 @@ async def consuming(
                 preferred=0 if api is None or "http_port" in settings.model_fields_set else HTTP_PORT,
             )
         )
+        # In a thread: the last batch may wait for a collector that is away.
+        stack.push_async_callback(asyncio.to_thread, export_traces(settings.otlp_url))
         models = _open_models(stack, settings, stages)
         if home is None:
             served, bootstrap = api and api(), settings.broker

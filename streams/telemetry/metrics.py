@@ -1,4 +1,4 @@
-"""Logs and metrics: every metric is defined here, once; one canonical log line per record.
+"""Logs and metrics: every metric is defined here or in `event_metrics`, once; one canonical log line per record.
 
 Labels have few values by construction: never a tenant, user, conversation or free text.
 """
@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import IO
 
 import orjson
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
+from prometheus_client import Counter, Gauge, Histogram, generate_latest
 
 from schemas.assessment import AssessmentMade
 from schemas.base import Event
@@ -20,12 +20,10 @@ from schemas.memory import AuditDecision
 from schemas.packs import ContextPack
 from schemas.retrieval import PartFound, PartsFound
 from schemas.tools import ToolCallResolved
+from streams.telemetry import event_metrics, registry
 from streams.telemetry.repeat_filter import RepeatFilter
 
-REGISTRY = CollectorRegistry()
-# `process_cpu_seconds_total`, `process_resident_memory_bytes` and so on, read at each scrape.
-ProcessCollector(registry=REGISTRY)
-_SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
+REGISTRY, _SECONDS = registry.REGISTRY, registry.SECONDS
 
 PROCESS = Histogram(
     "fathom_process_duration_seconds",
@@ -153,6 +151,14 @@ STORE_UP = Gauge(
     ("store",),
     registry=REGISTRY,
 )
+STORE_SECONDS = Histogram(
+    "fathom_store_check_duration_seconds",
+    "How long a store, the broker or the disk took to answer a check, or to miss it",
+    ("store",),
+    buckets=_SECONDS,
+    registry=REGISTRY,
+)
+DISK_FREE = Gauge("fathom_disk_free_bytes", "Free bytes on the disk of the data directory", registry=REGISTRY)
 READY = Gauge("fathom_ready", "Whether /health/ready is 200, at the moment of the scrape", registry=REGISTRY)
 VERDICTS = Counter(
     "fathom_tool_verdicts_total",
@@ -173,6 +179,7 @@ RECORDS = logging.getLogger("fathom.record")
 
 def sent(event: Event) -> None:
     """Update the metrics of an event that the broker has acknowledged."""
+    event_metrics.count(event)
     match event:
         case DepthClassified():
             DEPTH.labels(event.depth_level.value, event.classifier).inc()

@@ -1,4 +1,4 @@
-"""Fetch the real servers the tests run against: `python -m tests.servers.install all` (or kafka, neo4j, qdrant, redis).
+"""Fetch the real servers the tests run against: `python -m tests.servers.install all` (or one by name).
 
 Everything but Debian's packages lands in `<repository>/.servers`; a second call finds it there and does nothing.
 """
@@ -83,6 +83,12 @@ def redis_binary() -> Path | None:
     return Path(found) if found else None
 
 
+def promtool() -> Path | None:
+    """Return Prometheus' `promtool` on the path, else None."""
+    found = shutil.which("promtool")
+    return Path(found) if found else None
+
+
 def java_version() -> int | None:
     """Return the major version of the `java` on the path, None when there is none."""
     if shutil.which("java") is None:
@@ -97,6 +103,7 @@ def lacking(name: str) -> str | None:
     title, found, needs_java = {
         "kafka": ("Apache Kafka", kafka_libs, True),
         "neo4j": ("Neo4j", neo4j_libs, True),
+        "prometheus": ("Prometheus", promtool, False),
         "qdrant": ("Qdrant", qdrant_binary, False),
         "redis": ("Redis", redis_binary, False),
     }[name]
@@ -266,9 +273,27 @@ def install_redis(say: Say = _silent) -> Path:
     return installed
 
 
+def install_prometheus(say: Say = _silent) -> Path:
+    """Return Prometheus' `promtool`, installing Debian's package where it is missing; no service is started.
+
+    The package brings `prometheus` itself, too. Raises `InstallError` when this process may not install it.
+    """
+    if (present := promtool()) is not None:
+        say(f"promtool is {present}.")
+        return present
+    say("Installing prometheus ...")
+    with _no_service_starts():
+        _apt_install("prometheus")
+    if (installed := promtool()) is None:
+        raise InstallError("promtool is not here: install it (Debian: apt-get install prometheus).")
+    say("Done.")
+    return installed
+
+
 INSTALLERS: dict[str, Callable[[Say], Path]] = {
     "kafka": install_kafka,
     "neo4j": install_neo4j,
+    "prometheus": install_prometheus,
     "qdrant": install_qdrant,
     "redis": install_redis,
 }

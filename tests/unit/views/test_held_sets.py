@@ -1,7 +1,6 @@
 """Working sets held by the owner of their partition: the store is read once, and nothing that comes out changes."""
 
 import asyncio
-import re
 from collections import Counter
 from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime, timedelta, timezone
@@ -19,6 +18,7 @@ from streams.stores.sessions.memory import MemoryWorkingSets
 from streams.stores.sessions.turn_codec import decode_session, encode_session
 from streams.testing.pipeline import Pipeline
 from streams.views.held_sets import HELD_S, TURN_OVERHEAD, HeldWorkingSets
+from tests.builders.untimed import untimed
 
 BRASILIA = timezone(timedelta(hours=-3))
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
@@ -93,11 +93,6 @@ def talked(policy: ContextPolicy | None = None) -> tuple[Pipeline, Counter[str]]
                 first.setdefault(conversation, message_id)
         fathom.wait(5)
     return fathom, store.calls
-
-
-def untimed(value: bytes | None) -> bytes | None:
-    """A value without the milliseconds that a part waited for others of its plan: they are the machine's."""
-    return value and re.sub(rb',"earlier_ms":[0-9]+', b"", value)
 
 
 def written(fathom: Pipeline, *names: str) -> dict[str, list[tuple[bytes | None, bytes | None]]]:

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import re
 from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from datetime import timedelta
 from itertools import chain
@@ -29,6 +28,7 @@ from streams.topology import stages_of
 from streams.views import working_sets
 from streams.views.restorable import ViewLog
 from streams.views.working_sets import RecoverableWorkingSets
+from tests.builders.untimed import untimed
 
 TALK = (
     ("user", "Qual é o prazo do projeto Jacarandá?"),
@@ -79,11 +79,6 @@ def talked(before: Callable[[Pipeline, int], None], **how: Any) -> Pipeline:
                 fathom.say(text, role=role, conversation=conversation)
         fathom.wait(5)
     return fathom
-
-
-def untimed(value: bytes | None) -> bytes | None:
-    """A value without the milliseconds that a part waited for others of its plan: they are the machine's."""
-    return value and re.sub(rb',"earlier_ms":[0-9]+', b"", value)
 
 
 def written(fathom: Pipeline, *names: str) -> dict[str, list[tuple[bytes | None, bytes | None]]]:
