@@ -53,7 +53,8 @@ VERBS = (
     ("tail", "tail:tail", "Show the records of a topic as they come, decoded."),
     ("replay", "replay.command:app",
      "Read the log again: packs to a topic of their own, or memory into its stores. Workers are not touched."),
-    ("lag", "lag:lag", "Whether each consumer group keeps up with the log, and why not."),
+    ("lag", "lag:lag",
+     "Whether each consumer group keeps up with the log, and why not: OK, WARN, or ERROR for STOP, STALL, REWIND."),
     ("doctor", "doctor.command:doctor",
      "Whether everything that is needed answers and fits; with --reconcile, whether the stores hold what the log "
      "says."),
