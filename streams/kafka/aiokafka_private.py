@@ -17,12 +17,10 @@ from aiokafka.admin.config_resource import ConfigResourceType
 from aiokafka.conn import AIOKafkaConnection, CloseReason
 from aiokafka.errors import ConsumerStoppedError, KafkaConnectionError, KafkaTimeoutError
 from aiokafka.protocol.api import Request, RequestStruct, Response
-from aiokafka.protocol.fetch import FetchRequest
 from aiokafka.protocol.types import Array, Boolean, Int8, Int16, Int32, Schema, String
 from aiokafka.structs import OffsetAndMetadata
 
 from streams.config import ConfigError
-from streams.kafka.wire_speed import hasten
 from streams.stores.guard import is_closed_transport
 
 VERSION: Final = "0.14.0"
@@ -39,9 +37,6 @@ def prepare() -> None:
     check_version(version("aiokafka"))
     if AIOKafkaConnection.send is STOCK_SEND:
         AIOKafkaConnection.send = sends(STOCK_SEND)
-        for fetch in FetchRequest._CLASSES:
-            hasten(fetch.SCHEMA)
-            hasten(fetch.RESPONSE_TYPE.SCHEMA)
 
 
 def check_version(installed: str) -> None:
