@@ -18,15 +18,25 @@ STORES = modules(ROOT)
 # Which sources speak to which driver; a source that imports one and is not here is found below.
 SPEAKERS = {
     "kglite": {"streams.stores.graph.kglite_engine"},
-    "neo4j": {f"streams.stores.{name}" for name in ("graph.neo4j_engine", "graph.migrations", "neo4j_values")},
+    "neo4j": {
+        f"streams.stores.{name}"
+        for name in ("graph.neo4j_engine", "graph.migrations", "neo4j_values", "seen.neo4j_seen")
+    },
     "redis": {
-        f"streams.stores.sessions.{name}" for name in ("redis_calls", "redis_working_sets", "votes", "tool_sessions")
+        f"streams.stores.{name}"
+        for name in (
+            "sessions.redis_calls",
+            "sessions.redis_working_sets",
+            "sessions.votes",
+            "sessions.tool_sessions",
+            "seen.redis_seen",
+        )
     },
     "qdrant_client": {"streams.stores.passages.qdrant_collections"},
     "aiohttp": {"streams.stores.passages.qdrant_connection"},
     "qdrant_edge": {"streams.stores.passages.edge_search", "streams.stores.passages.qdrant_edge"},
 }
-GRAPH = [source for source in STORES if source.name.startswith("graph.")]
+GRAPH = [source for source in STORES if source.name.startswith("graph.") or source.name == "seen.neo4j_seen"]
 REDIS = [
     source
     for source in STORES

@@ -17,7 +17,7 @@ from streams.runtime import preflight
 OLDEST_PYTHON = (3, 11)
 DISTRIBUTION = "fathom-context"
 LOW_BYTES = 1_000_000_000
-PIN = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[^\]]*\])?==([^;\s]+)\s*(?:;(.*))?$")
+PIN = re.compile(r"([A-Za-z0-9._-]+)(?:\[[^\]]*\])?==([^;\s]+)\s*(?:;(.*))?")
 
 
 def machine(settings: Settings) -> list[Finding]:
@@ -38,7 +38,7 @@ def python_version(version: tuple[int, ...]) -> Finding:
 
 def pins(requirements: Iterable[str]) -> dict[str, str]:
     """The exactly pinned packages of a distribution, without those of extras."""
-    matched = (PIN.match(each.replace(" ", "")) for each in requirements)
+    matched = (PIN.fullmatch(each.replace(" ", "")) for each in requirements)
     return {each[1].lower(): each[2] for each in matched if each and "extra" not in (each[3] or "")}
 
 
