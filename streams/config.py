@@ -96,6 +96,7 @@ class Settings(BaseSettings):
     tier_minimal_max_latency_ms: int = Field(200, ge=50, description="deadline of messages with tier=minimal")
     tier_standard_max_latency_ms: int = Field(2000, ge=50)
     tier_deep_max_latency_ms: int = Field(10000, ge=50)
+    joined_parts: bool = Field(False, description="parts of a plan as one record; off while 0.1 reads them, too")
     pack_revisions: bool = Field(False, description="a late part gives its pack again, as its next revision")
     look_up: Literal["auto", "never"] = Field("auto", description="never: D0 and D1 search no documents or past talks")
     context_policy: Path | None = Field(None, description="how long conversations are kept; else the shipped one")
@@ -186,6 +187,7 @@ class Settings(BaseSettings):
 
     @field_validator(
         "pack_revisions",
+        "joined_parts",
         "create_topics",
         "public_writer",
         "progress",

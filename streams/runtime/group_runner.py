@@ -85,6 +85,7 @@ class GroupRunner:
                 DlqLimit(stage.name, max_consecutive=settings.dlq_max_consecutive, max_ratio=settings.dlq_max_ratio),
                 gate=gate,
                 most=min(stage.concurrency, settings.max_in_flight),
+                joint=settings.joined_parts,
                 max_waiting_bytes=settings.max_waiting_mb << 20,
                 handled=self._handled,
                 broken=self._broken,

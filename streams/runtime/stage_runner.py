@@ -65,6 +65,7 @@ class StageRunner:
         *,
         gate: PriorityGate,
         most: int,
+        joint: bool = False,
         max_waiting_bytes: int = 0,
         handled: Callable[[], None],
         broken: Callable[[BaseException], None],
@@ -79,7 +80,7 @@ class StageRunner:
         self._handled = handled
         self._broken = broken
         self._telling = handler if isinstance(handler, FailureTellingHandler) else None
-        self._joint = handler if isinstance(handler, JointHandler) else None
+        self._joint = handler if joint and isinstance(handler, JointHandler) else None
         self._filter = handler if isinstance(handler, FilteringHandler) else None
         self.following = handler if isinstance(handler, LedgerHandler) and stage.ledger is not None else None
         self.joining = handler if isinstance(handler, JoiningHandler) and stage.ledger is not None else None

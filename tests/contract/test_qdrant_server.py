@@ -203,31 +203,6 @@ def test_a_wrong_key_is_one_error_that_names_the_setting_and_not_the_key(server,
     asyncio.run(story())
 
 
-def test_passages_are_counted_once_for_questions_asked_together_and_again_when_one_is_stored(server):
-    """The number says how rare a word is that no passage has."""
-
-    async def story() -> None:
-        async with index_of(server) as index:
-            sent = spied(index)
-
-            def counts() -> int:
-                return sum(path.endswith("/count") for path, _ in sent)
-
-            await index.upsert("acme", "semantic", [passage(1)])
-            first = await index.search("acme", "semantic", QUERY)
-            assert (await index.search("acme", "semantic", QUERY), counts()) == (first, 1)
-            await index.search("beta", "semantic", QUERY)
-            assert counts() == 2
-            await index.upsert("acme", "semantic", [passage(2)])
-            await index.search("acme", "semantic", QUERY)
-            assert counts() == 3
-            await index.remove("acme", "semantic", [passage(2).id])
-            await index.search("acme", "semantic", QUERY)
-            assert counts() == 4
-
-    asyncio.run(story())
-
-
 @pytest.mark.covers("AC-36")
 def test_every_query_carries_the_whole_filter_in_each_of_its_lists(server):
     async def story() -> None:

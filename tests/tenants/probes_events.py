@@ -179,7 +179,9 @@ def _ordered(name: str, events: list[tuple[str, str, str]]) -> list[Any]:
 
     def canonical(part: Any) -> Any:
         if isinstance(part, dict):
-            return sorted(((plain(key, name), canonical(each)) for key, each in part.items()), key=repr)
+            # How long a part waited for others of its plan is the machine's.
+            own = ((key, each) for key, each in part.items() if key != "earlier_ms")
+            return sorted(((plain(key, name), canonical(each)) for key, each in own), key=repr)
         if isinstance(part, list):
             return sorted((canonical(each) for each in part), key=repr)
         return plain(str(part), name)

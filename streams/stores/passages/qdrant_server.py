@@ -9,11 +9,9 @@ hit, and can change an order and what clears the floor, never what is found.
 
 import asyncio
 import logging
-import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 from itertools import chain
-from math import inf
 from typing import Any, TypeVar
 
 from agents.concurrency import MicroBatcher
@@ -48,10 +46,6 @@ TIMEOUT_S = 4.0
 PREPARE_S = 30.0
 AWAY = (ConnectionError,)
 REFUSED, TOO_MANY = (401, 403), 429
-# How old the number of a tenant's passages may be, which says how rare a word is that none of them has; what this
-# process has stored since counts at once.
-COUNTED_S = 1.0
-MAX_COUNTS = 1_000
 
 T = TypeVar("T")
 
@@ -84,7 +78,6 @@ class QdrantServerIndex:
             name: MicroBatcher(partial(self._put, name), CHUNK, shared_errors=(ConnectionError,))
             for name in COLLECTIONS
         }
-        self._counts: dict[str, dict[tuple[str, ...], tuple[float, int]]] = {name: {} for name in COLLECTIONS}
         self._preparing = asyncio.Lock()
         self._prepared = False
 
@@ -207,7 +200,6 @@ class QdrantServerIndex:
 
     async def _put(self, collection: str, points: list[Part]) -> None:
         await self._client.result("PUT", path_of(collection, "points?wait=true"), {"points": points})
-        self._counts[collection] = {}
 
     async def _page(self, tenant: str, collection: str, after: str | None, limit: int) -> Page:
         points, following = await self._scrolled(
@@ -235,7 +227,6 @@ class QdrantServerIndex:
 
     async def _erase(self, collection: str, points: Sequence[str]) -> None:
         await self._client.result("POST", path_of(collection, "points/delete?wait=true"), {"points": list(points)})
-        self._counts[collection] = {}
 
     async def _find(
         self, tenants: Sequence[str], collection: str, query: PassageQuery
@@ -247,7 +238,9 @@ class QdrantServerIndex:
         searches = searches_of(vector, terms, limit, tenants, query)
         answers, counted = await asyncio.gather(
             self._client.result("POST", path_of(collection, "points/query/batch"), {"searches": searches}),
-            self._counted(collection, tuple(tenants)),
+            self._client.result(
+                "POST", path_of(collection, "points/count"), {"filter": corpus_of(tenants), "exact": False}
+            ),
         )
         found = [answer["points"] for answer in answers]
         near, named, alone = found[: len(tenants)], found[len(tenants) :][:1], found[len(tenants) + 1 :]
@@ -255,21 +248,9 @@ class QdrantServerIndex:
         payloads: dict[str, Any] = {point["id"]: point["payload"] for points in (*near, *named) for point in points}
         dense = dict(_ranked(chain.from_iterable(near))[:limit])
         lexical = dict(_ranked(chain.from_iterable(named)))
-        candidates = Candidates(question, rarity_of(terms, rarities, counted), dense, lexical)
+        candidates = Candidates(question, rarity_of(terms, rarities, counted["count"]), dense, lexical)
         chosen = {key: payloads[key] for key in candidates.chosen(query.limit)}
         return candidates, {key: (passage_of(each), terms_in(each)) for key, each in chosen.items()}
-
-    async def _counted(self, collection: str, tenants: tuple[str, ...]) -> int:
-        """How many passages the tenants have."""
-        now, known = time.monotonic(), self._counts[collection]
-        at, count = known.get(tenants, (-inf, 0))
-        if now - at > COUNTED_S:
-            asked = {"filter": corpus_of(tenants), "exact": False}
-            count = (await self._client.result("POST", path_of(collection, "points/count"), asked))["count"]
-            if len(known) >= MAX_COUNTS:
-                known.clear()
-            known[tenants] = now, count  # of no use to anybody if something was stored meanwhile
-        return count
 
 
 def _ranked(points: Iterable[Part]) -> list[tuple[str, float]]:

@@ -22,7 +22,7 @@ RETRIEVAL = [stage for stage in STAGES if stage.group_name == "retrieval"]
 
 def recorded(stages: Iterable[Any]) -> list[Record]:
     """What is on `packs.partial` of a question that these stages answer."""
-    with Pipeline(stages=stages, partitions=1) as made:
+    with Pipeline(stages=stages, partitions=1, joined_parts=True) as made:
         made.document("d1", "Projetos", HANDBOOK)
         made.say(DIFFERENCE)
         return made.log.of(PACKS_PARTIAL.name)
@@ -103,7 +103,7 @@ def test_parts_that_come_together_and_late_revise_their_pack(opened_and_together
 
 
 def test_progress_tells_of_every_part(opened_and_together: tuple[Record, Record]) -> None:
-    with Pipeline() as fathom:
+    with Pipeline(joined_parts=True) as fathom:
         fathom.say(DIFFERENCE)
         told = [r.event.node_id for r in fathom.events(PROGRESS_EVENTS) if r.event.type == "PACK_PART"]
     assert sorted(told) == ["episodic", "persona", "semantic", "working_set"]
@@ -124,7 +124,9 @@ class SlowIndex:
 
 
 def test_a_stage_that_fails_holds_up_no_other() -> None:
-    with Pipeline(replace={"index": FailingIndex()}, stages=[s for s in STAGES if "index" not in s.group_name]) as made:
+    with Pipeline(
+        joined_parts=True, replace={"index": FailingIndex()}, stages=[s for s in STAGES if "index" not in s.group_name]
+    ) as made:
         made.say(DIFFERENCE)
         assert {part.memory_class.value for part in made.parts()} == {"persona", "working_set"}
         assert len(made.log.of("dead-letters.retrieval-semantic")) == 1
@@ -138,7 +140,7 @@ def test_a_slow_source_does_not_make_the_other_parts_late() -> None:
         before.say(DIFFERENCE)
         [plan] = before.log.of("retrieval.plans")
         deadline = before.events(PACKS_PARTIAL)[0].event.deadline_at
-    with Pipeline(stages=RETRIEVAL, replace={"index": SlowIndex()}) as fathom:
+    with Pipeline(joined_parts=True, stages=RETRIEVAL, replace={"index": SlowIndex()}) as fathom:
         # The last moment: what is there goes out at once, what is slow by its own limit.
         fathom.clock.at = deadline
         fathom.log.append(plan.topic, plan.key, plan.value, plan.headers)
