@@ -21,6 +21,7 @@ from streams.config import Settings
 from streams.dependencies import Dependencies
 from streams.models.open import open_models
 from streams.replay import packs, runs
+from streams.replay.exact import Headers
 from streams.replay.log import Log
 from streams.replay.packs import ReplayWriter
 from streams.replay.reprocess import WRITTEN, Reprocessed, Reprocessing
@@ -36,6 +37,8 @@ from streams.version import version
 ORDER_HEADER = "fathom_replay_order"
 # A replay leaves the processors to what is live: `up`, workers, a broker.
 NICENESS = 10
+# Packs that wait until the rest of their messages is stored.
+HELD_PACKS = 8
 
 Advance = Callable[[int, str], object]
 
@@ -98,18 +101,26 @@ class Sink:
             topic.name: ReplayWriter(producer, topic_of(topic.name, order.replay_id), order.replay_id, marks)
             for topic in WRITTEN
         }
+        self._packs: list[tuple[int, bytes, bytes, Headers]] = []
 
     async def write(self, partition: int, stage: str, step: Outgoing, took: float) -> None:
         """Write one step of a stage; a pack with the time it took."""
         key, value, headers = codec.encode(step, stage)
-        if step.topic is CONTEXT_PACKS:
-            headers = [*headers, (runs.TOOK_HEADER, f"{1000 * took:.1f}".encode())]
-        await self._writers[step.topic.name].write(partition, key, value, headers)
+        if step.topic is not CONTEXT_PACKS:
+            await self._writers[step.topic.name].write(partition, key, value, headers)
+            return
+        self._packs.append((partition, key, value, [*headers, (runs.TOOK_HEADER, f"{1000 * took:.1f}".encode())]))
+        if len(self._packs) >= HELD_PACKS:
+            await self.flush()
 
     async def flush(self) -> None:
-        """Await all that was written; packs last, since a pack says that its message is done."""
+        """Await all that was written, then write the packs: a pack says that its message is done."""
         for writer in self._writers.values():
             await writer.flush()
+        packs, self._packs = self._packs, []
+        for pack in packs:
+            await self._writers[CONTEXT_PACKS.name].write(*pack)
+        await self._writers[CONTEXT_PACKS.name].flush()
 
 
 async def resume(log: Log, order: Order, again: Reprocessing) -> int:

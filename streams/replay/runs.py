@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from aiokafka import ConsumerRecord
 
@@ -25,7 +26,9 @@ def name_of(topic: str, replay_id: str | None) -> str:
     return topic if replay_id is None else topic_of(topic, replay_id)
 
 
-async def events(log: Log, spans: list[PartitionRange], kind: str) -> AsyncIterator[tuple[Received, ConsumerRecord]]:  # type: ignore[type-arg]
+async def events(
+    log: Log, spans: list[PartitionRange], kind: str
+) -> AsyncIterator[tuple[Received[Any], ConsumerRecord]]:
     """The events of a run's topic, as those of the topic `kind`; undecodable records are an outsider's."""
     async for batch in log.read(spans):
         for record in batch:
@@ -57,7 +60,7 @@ class Run:
 
     async def _of(
         self, log: Log, kind: str, partition: int, selection: Selection
-    ) -> AsyncIterator[tuple[Received, ConsumerRecord]]:  # type: ignore[type-arg]
+    ) -> AsyncIterator[tuple[Received[Any], ConsumerRecord]]:
         # A replay's records are as young as the replay.
         since = selection.since if self.replay_id is None else None
         spans = await log.spans(name_of(kind, self.replay_id), since)

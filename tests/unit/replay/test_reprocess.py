@@ -14,6 +14,7 @@ from schemas.packs import ContextPack
 from schemas.topics import CONTEXT_PACKS, DEPTH_CLASSIFIED
 from streams.replay.differences import Differences, answer
 from streams.replay.reprocess import WRITTEN, Reprocessed, Reprocessing, topics
+from streams.replay.reprocess_run import HELD_PACKS, Order, Sink
 from streams.replay.selection import Selection
 from streams.replay.timeline import Timeline
 from streams.testing.pipeline import Pipeline
@@ -170,3 +171,29 @@ def test_a_change_is_told_with_what_it_gained_and_lost(fathom: Pipeline):
     [change] = told["changes"]
     assert change["items_gained"] == [{"id": "new", "section": "semantic", "title": "Another"}]
     assert [each["id"] for each in change["items_lost"]] == [*was.items]
+
+
+def test_a_pack_is_written_when_the_rest_of_its_message_is_stored() -> None:
+    stored: list[str] = []
+
+    class Producer:
+        async def send(self, topic: str, _value: bytes, **_: object) -> "asyncio.Future[object]":
+            sent: asyncio.Future[object] = asyncio.get_running_loop().create_future()
+            if "packs.out" in topic:
+                assert stored.count("depth") == HELD_PACKS, "a kill here would lose what the pack says is done"
+            stored.append("pack" if "packs.out" in topic else "depth")
+            sent.set_result(None)
+            return sent
+
+    async def run(steps: list[tuple[int, str, Outgoing]]) -> None:
+        sink = Sink(cast("Any", Producer()), Order("one", Selection(), {}))
+        for number in range(HELD_PACKS):
+            for topic in (DEPTH_CLASSIFIED, CONTEXT_PACKS):
+                partition, stage, step = next(each for each in steps if each[2].topic is topic)
+                await sink.write(partition, stage, step, float(number))
+
+    with Pipeline() as fathom:
+        fathom.say("Bom dia!")
+        steps = again(fathom)[0].steps
+    asyncio.run(run(steps))
+    assert (stored.count("depth"), stored.count("pack")) == (HELD_PACKS, HELD_PACKS)
