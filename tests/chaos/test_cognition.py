@@ -20,6 +20,7 @@ from tests.chaos.servers import BROKERS, Servers, lacking_broker, serving_with_o
 from tests.checkout import ROOT
 from tests.e2e.test_serve import records
 from tests.e2e.test_up import Process, fathom
+from tests.health.site import until
 
 PATIENCE_S = 120
 # Of the records that a process of cognition sends: after the third is acknowledged; with the second made and not sent.
@@ -84,7 +85,9 @@ def test_a_deep_answer_whose_worker_dies_in_mid_job_comes_and_no_step_is_made_tw
             assert dying.wait(PATIENCE_S) == -signal.SIGKILL
     with worker(servers):
         said, _ = waiting.child.communicate(timeout=PATIENCE_S)
-    assert waiting.child.returncode == 0, waiting.said()
+        assert waiting.child.returncode == 0, waiting.said()
+        # The answer is sent before the job's last steps.
+        assert until(lambda: steps(servers)[-1]["next"] == Node.END.value, PATIENCE_S) is not None
     made = steps(servers)
     assert [each["step"] for each in before] == [1, 2, 3]
     assert made[:3] == before

@@ -157,6 +157,24 @@ def test_an_interrupt_at_any_moment_ends_it_silently(verb: tuple[str, ...], tmp_
         assert "Error" not in said
 
 
+SWALLOWED = """
+from streams.edges.client.standard_output import piped_output
+
+class Interrupted:
+    def __del__(self):
+        raise KeyboardInterrupt
+
+with piped_output():
+    Interrupted()
+    print("went on")
+"""
+
+
+def test_an_interrupt_that_no_caller_gets_ends_the_command_too():
+    found = subprocess.run([sys.executable, "-c", SWALLOWED], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert (found.returncode, found.stdout, found.stderr) == (130, "", "")
+
+
 def test_a_doctor_without_a_broker_says_so_in_words_and_calls_nothing_reconciled():
     done = ended("fathom doctor --repair --broker 127.0.0.1:1")
     assert done.returncode == 4

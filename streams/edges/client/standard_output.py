@@ -1,13 +1,14 @@
 """stdout of a command whose reader may end before it, as `head` does."""
 
 import io
+import os
 import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from streams.edges.client.errors import FAILURE, CommandFailed
+from streams.edges.client.errors import FAILURE, INTERRUPTED, CommandFailed
 
 
 class ReaderMayEnd(io.FileIO):
@@ -31,6 +32,7 @@ def piped_output() -> Iterator[None]:
     From here on an interrupt is an exception: the command may have to clean up.
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    sys.unraisablehook = _ended_if_interrupted
     own = sys.stdout
     try:
         file = ReaderMayEnd(own.fileno(), "wb", closefd=False)
@@ -49,3 +51,10 @@ def piped_output() -> Iterator[None]:
             sys.stdout.flush()
         finally:
             sys.stdout = own
+
+
+def _ended_if_interrupted(unraisable: "sys.UnraisableHookArgs") -> None:
+    """End the process at an interrupt that compiled code has swallowed: else the command would just go on."""
+    if unraisable.exc_type is KeyboardInterrupt:
+        os._exit(INTERRUPTED)
+    sys.__unraisablehook__(unraisable)
