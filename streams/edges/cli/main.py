@@ -74,6 +74,8 @@ VERBS = (
     ("demo", "demo.run:demo",
      "Play a conversation through everything, and show what goes into the prompts and what that saves."),
     ("topics", "topics:app", "Topics as they should be against topics as they are."),
+    ("schema", "schema:app",
+     "The JSON Schemas of all events: written, changes judged, values checked, registered."),
     ("config", "config:app", "Settings."),
     ("profile", "profile:app", "Who a user is: role, department, access, objectives."),
     ("eval", EVAL, "Predictions over evaluation data, by the code that decides in production."),

@@ -54,6 +54,7 @@ ARROWS: Mapping[str, str] = {
     "streams.topology": """agents.cognition_model agents.concurrency agents.ports agents.core.assessment
         agents.core.tools agents.retrievers agents.second_opinion
         agents.stages streams.dependencies streams.policies streams.stores""",
+    "streams.registry": "agents.errors",
     "streams.telemetry": "",
     "streams.version": "",
     "streams.child_process": "",
@@ -115,9 +116,9 @@ ARROWS: Mapping[str, str] = {
         agents.stages streams.config streams.edges.client streams.edges.http streams.telemetry
         streams.version""",
     # The command names the modules of its verbs in a table, `demo` and `eval` among them: it imports neither.
-    "streams.edges.cli": """agents.core.assessment agents.core.language agents.core.packs
+    "streams.edges.cli": """agents.core.assessment agents.core.language agents.core.packs agents.errors
         streams.config streams.edges.client streams.edges.console
-        streams.edges.http streams.edges.http.app streams.edges.mcp streams.kafka streams.policies
+        streams.edges.http streams.edges.http.app streams.edges.mcp streams.kafka streams.policies streams.registry
         streams.runtime streams.telemetry streams.topology streams.version""",
     "streams.edges.cli.audit": """agents.ports streams.audit streams.config streams.edges.audit streams.edges.cli
         streams.edges.client streams.edges.http streams.explanations streams.kafka streams.replay streams.runtime""",
