@@ -61,7 +61,7 @@ attacks: dev ## attack texts and events against the tool gate: what gets through
 tenants: dev ## a thousand tenants ask every store, real ones too, 100,000 times: who sees another's
 	@$(PYTHON) -m tests.tenants.run
 
-chaos: dev ## 20,000 messages and kills, on the embedded broker and on Apache Kafka
+chaos: dev ## 20,000 messages and kills, then exact replays of them, on the embedded broker and on Apache Kafka
 	@$(PYTHON) -m tests.chaos.run --full
 
 outages: dev ## every way to fail of Neo4j, Qdrant and Redis: what it does to packs and to memory
