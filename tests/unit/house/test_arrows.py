@@ -64,6 +64,8 @@ ARROWS: Mapping[str, str] = {
         agents.core.language agents.errors agents.ports streams.config streams.stores streams.telemetry""",
     "streams.stores.passages": """agents.concurrency agents.core.language agents.core.retrieval agents.errors
         agents.ports streams.child_process streams.stores""",
+    "streams.stores.remote": """agents.errors agents.ports streams.stores streams.stores.graph
+        streams.version""",
     "streams.stores.sessions": """agents.core.conversation agents.errors streams.child_process
         streams.stores""",
     "streams.stores.seen": """agents.concurrency agents.errors streams.stores.graph streams.stores.passages
@@ -77,13 +79,14 @@ ARROWS: Mapping[str, str] = {
     "streams.runtime": """agents.concurrency agents.context agents.core.depth agents.core.language agents.core.tools
         agents.errors agents.ports agents.stages streams.broker streams.config streams.dependencies streams.faust
         streams.kafka streams.models streams.policies streams.runtime.admission streams.stores streams.stores.graph
-        streams.stores.passages
+        streams.stores.passages streams.stores.remote
         streams.stores.sessions streams.telemetry streams.topology streams.version streams.views""",
     "streams.runtime.admission": "streams.kafka",
     "streams.replay": """agents.core.conversation agents.core.packs agents.core.progress agents.errors agents.ports
         agents.stages streams.broker streams.config streams.dependencies streams.kafka streams.models streams.policies
         streams.runtime streams.stores streams.version
-        streams.stores.graph streams.stores.passages streams.stores.sessions streams.topology streams.views""",
+        streams.stores.graph streams.stores.passages streams.stores.remote streams.stores.sessions streams.topology
+        streams.views""",
     "streams.audit": "agents.errors streams.kafka",
     "streams.explanations": "agents.core.packs agents.errors agents.ports streams.kafka",
     "streams.redrive": "streams.replay streams.runtime",
@@ -127,7 +130,8 @@ ARROWS: Mapping[str, str] = {
     "streams.edges.cli.dlq": """streams.config streams.edges.cli streams.edges.client streams.kafka streams.redrive
         streams.replay streams.runtime streams.topology""",
     "streams.edges.cli.doctor": """agents.errors streams.config streams.edges.cli streams.edges.client streams.kafka
-        streams.replay streams.runtime streams.stores.graph streams.stores.seen streams.topology""",
+        streams.replay streams.runtime streams.stores.graph streams.stores.remote streams.stores.seen
+        streams.topology""",
     "streams.edges.cli.ingest": """agents.core.documents agents.errors agents.ports streams.documents streams.edges.cli
         streams.edges.client streams.kafka streams.runtime""",
     "streams.edges.cli.replay": """streams.config streams.dependencies streams.edges.cli streams.edges.client
