@@ -5,6 +5,7 @@ letters.
 """
 
 import asyncio
+import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -66,8 +67,13 @@ def user_of(group: str) -> str:
 
 def rights_of(given: Rights) -> list[Right]:
     """One by one."""
-    found = [("Topic", name, operation.upper()) for name, each in given.topics.items() for operation in each]
+    found = [("Topic", name, _constant(operation)) for name, each in given.topics.items() for operation in each]
     return [*found, *([("Group", given.group, "READ")] if given.group else [])]
+
+
+def _constant(operation: str) -> str:
+    """`DescribeConfigs` as `DESCRIBE_CONFIGS`."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", operation).upper()
 
 
 @dataclass
@@ -164,7 +170,7 @@ def site(folder: Path) -> Iterator[Site]:
     """The broker, its topics filled; users without any right."""
     password = folder / "password"
     password.write_text("only-for-tests")
-    users = [user_of(name) for name in (*GROUPS, "serve")]
+    users = [user_of(name) for name in (*GROUPS, "serve", "seal")]
     with SecureKafka(folder / "kafka", make_certificates(folder / "pem"), others=users, rights=True) as kafka:
         asyncio.run(topics_admin.create_missing(kafka.bootstrap, topics_plan.wanted(1), PLAINTEXT))
         _fill(kafka.bootstrap)
