@@ -21,6 +21,7 @@ from confluent_kafka.admin import (
     AclOperation,
     AclPermissionType,
     AdminClient,
+    NewTopic,
     OffsetSpec,
     ResourcePatternType,
     ResourceType,
@@ -144,6 +145,19 @@ class Site:
             cut = [TopicPartition(topic, 0, end) for topic, end in ends.items()]
             for done in self.admin.delete_records(cut).values():
                 done.result()
+
+    def anew(self, topic: str) -> None:
+        """Delete a topic and make it again, without records."""
+        self.admin.delete_topics([topic])[topic].result()
+        deadline = time.monotonic() + LIMIT_S
+        while True:
+            try:
+                self.admin.create_topics([NewTopic(topic, 1, 1)])[topic].result()
+                return
+            except KafkaException:  # it is still being deleted
+                if time.monotonic() > deadline:
+                    raise
+            time.sleep(LOOK_S)
 
     def _deleted(self, group: str) -> bool:
         [done] = self.admin.delete_consumer_groups([group]).values()

@@ -103,10 +103,12 @@ ARROWS: Mapping[str, str] = {
         agents.errors agents.ports agents.stages streams.config
         streams.kafka streams.models streams.policies streams.runtime streams.telemetry""",
     "streams.edges.audit": "agents.errors agents.ports streams.edges.client streams.explanations streams.kafka",
+    "streams.edges.operations": "streams.edges.client streams.kafka streams.replay streams.topology",
     "streams.edges.http": """agents.core.packs agents.stages streams.config streams.edges.client streams.runtime
         streams.telemetry streams.version""",
     "streams.edges.http.endpoints": """agents.core.documents agents.core.packs agents.errors agents.ports
-        streams.edges.audit streams.edges.client streams.edges.http streams.explanations""",
+        streams.edges.audit streams.edges.client streams.edges.http streams.edges.operations streams.explanations
+        streams.kafka streams.topology""",
     "streams.edges.http.events": """agents.core.progress streams.edges.client streams.edges.http
         streams.telemetry""",
     "streams.edges.http.openai": """streams.config streams.edges.client streams.edges.http
@@ -120,8 +122,8 @@ ARROWS: Mapping[str, str] = {
     # The command names the modules of its verbs in a table, `demo` and `eval` among them: it imports neither.
     "streams.edges.cli": """agents.core.assessment agents.core.language agents.core.packs
         streams.config streams.edges.client streams.edges.console
-        streams.edges.http streams.edges.http.app streams.edges.mcp streams.kafka streams.policies
-        streams.runtime streams.telemetry streams.topology streams.version""",
+        streams.edges.http streams.edges.http.app streams.edges.mcp streams.edges.operations streams.kafka
+        streams.policies streams.runtime streams.telemetry streams.topology streams.version""",
     "streams.edges.cli.audit": """agents.ports streams.audit streams.config streams.edges.audit streams.edges.cli
         streams.edges.client streams.edges.http streams.explanations streams.kafka streams.replay streams.runtime""",
     "streams.edges.cli.demo": """agents.core.documents streams.config streams.edges.cli streams.edges.client
@@ -129,12 +131,14 @@ ARROWS: Mapping[str, str] = {
         streams.topology""",
     "streams.edges.cli.dlq": """streams.config streams.edges.cli streams.edges.client streams.kafka streams.redrive
         streams.replay streams.runtime streams.topology""",
-    "streams.edges.cli.doctor": """agents.errors streams.config streams.edges.cli streams.edges.client streams.kafka
+    "streams.edges.cli.doctor": """agents.errors streams.config streams.edges.cli streams.edges.client
+        streams.edges.operations streams.kafka
         streams.replay streams.runtime streams.stores.graph streams.stores.remote streams.stores.seen
         streams.topology""",
     "streams.edges.cli.ingest": """agents.core.documents agents.errors agents.ports streams.documents streams.edges.cli
         streams.edges.client streams.kafka streams.runtime""",
     "streams.edges.cli.replay": """streams.config streams.dependencies streams.edges.cli streams.edges.client
+        streams.edges.operations
         streams.evaluation streams.kafka streams.replay streams.runtime streams.stores streams.views""",
     "streams.edges.cli.eval": """streams.edges.cli streams.edges.cli.demo streams.edges.client streams.evaluation
         streams.evaluation.deep streams.stores.passages streams.topology""",
