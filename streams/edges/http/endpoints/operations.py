@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Annotated
 
+from aiokafka.errors import KafkaError
 from fastapi import APIRouter, Depends, Path, Query
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
@@ -28,7 +29,12 @@ from streams.topology import GROUPS
 
 REPLAY_ID = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 MAX_ROWS = 1000
-WITHOUT_404 = {status: said for status, said in READ_PROBLEMS.items() if status != 404}
+NO_RIGHTS = (
+    "use `fathom lag` and `fathom replay` as a user who may, or give this server's user the rights to describe "
+    "consumer groups and to read the topics of replays"
+)
+REFUSALS = {**READ_PROBLEMS, 501: "the broker does not let this server look"}
+WITHOUT_404 = {status: said for status, said in REFUSALS.items() if status != 404}
 
 
 class PartitionLag(Value):
@@ -95,8 +101,15 @@ class DifferenceQuery(BaseModel):
 def operations_router(bootstrap: Callable[[], str]) -> APIRouter:
     """The routes, which read from the broker at `bootstrap`."""
     router = APIRouter(route_class=LoggedRoute, prefix="/operations", dependencies=[Depends(_operators)])
+    _add_lag(router, bootstrap)
+    _add_replays(router, bootstrap)
+    _add_difference(router, bootstrap)
+    return router
+
+
+def _add_lag(router: APIRouter, bootstrap: Callable[[], str]) -> None:
     windows: defaultdict[str, LagWindow] = defaultdict(LagWindow)
-    looking, comparing = asyncio.Lock(), asyncio.Lock()
+    looking = asyncio.Lock()
 
     @router.get(
         "/lag",
@@ -110,6 +123,8 @@ def operations_router(bootstrap: Callable[[], str]) -> APIRouter:
             with _asking_broker():
                 return LagShown(groups=tuple(await _lags(bootstrap(), windows)))
 
+
+def _add_replays(router: APIRouter, bootstrap: Callable[[], str]) -> None:
     @router.get(
         "/replays",
         summary="The replays whose topics are there",
@@ -123,11 +138,15 @@ def operations_router(bootstrap: Callable[[], str]) -> APIRouter:
             found = await records_of_replays(address, clients.security_for(address))
         return ReplaysShown(replays=tuple(ReplayShown(replay_id=name, topics=each) for name, each in found.items()))
 
+
+def _add_difference(router: APIRouter, bootstrap: Callable[[], str]) -> None:
+    comparing = asyncio.Lock()
+
     @router.get(
         "/replays/{replay_id}",
         summary="What a replay made otherwise than the recorded run, or than another replay",
         response_description="in sum and by message",
-        responses=problems(READ_PROBLEMS),
+        responses=problems(REFUSALS),
     )
     async def replay_difference(
         replay_id: Annotated[str, Path(pattern=REPLAY_ID, description="as `/operations/replays` names it")],
@@ -148,8 +167,6 @@ def operations_router(bootstrap: Callable[[], str]) -> APIRouter:
         told = {**said, "changes": changes, "changes_left_out": said["different"] - len(changes)}
         return ReplayDifference(replay_id=replay_id, against=query.against or "recorded", **told)
 
-    return router
-
 
 async def _operators(request: Request) -> None:
     check_operator(request)
@@ -157,7 +174,7 @@ async def _operators(request: Request) -> None:
 
 @contextmanager
 def _asking_broker() -> Iterator[None]:
-    """Raises `Problem` where the broker is away (503) or has no such replay (404)."""
+    """Raises `Problem` where the broker is away (503), has no such replay (404), or refuses us to look (501)."""
     try:
         yield
     except Unavailable as error:
@@ -166,6 +183,8 @@ def _asking_broker() -> Iterator[None]:
         if error.code == USAGE:
             raise Problem(404, str(error)) from None
         raise Problem(503, str(error), retry_after="1") from None
+    except KafkaError as error:
+        raise Problem(501, f"the broker does not let this server look ({type(error).__name__}); {NO_RIGHTS}") from None
 
 
 async def _lags(bootstrap: str, windows: Mapping[str, LagWindow]) -> list[GroupLagShown]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import httpx
 import pytest
+from aiokafka.errors import GroupAuthorizationFailedError
 
 from agents.errors import Unavailable
 from streams.edges.client.errors import USAGE, CommandFailed
@@ -102,3 +103,12 @@ def test_a_broker_that_is_away_is_told(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(Echo, "bootstrap", away, raising=False)
     for path in ROUTES:
         assert "it rests" in detail(asked(tmp_path, path, AS_OPERATOR), 503)
+
+
+def test_a_server_whose_user_may_not_look_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(_: Echo) -> str:
+        raise GroupAuthorizationFailedError
+
+    monkeypatch.setattr(Echo, "bootstrap", refused, raising=False)
+    for path in ROUTES:
+        assert "the rights to describe consumer groups" in detail(asked(tmp_path, path, AS_OPERATOR), 501)
