@@ -5,7 +5,7 @@ PYTHON := .venv/bin/python
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help setup dev demo attacks rights sbom audit release upgrades test test-unit test-contract clients lint types fmt docs console golden requirements servers chaos tenants outages overload neighbour producer health chaos-redis idempotence replays \
-        chaos-kafka bench bench-runtime bench-pipeline bench-classify bench-mcp bench-ask bench-front bench-gate bench-ingest bench-cognition profile first-ask bench-memory bench-recall bench-servers bench-start eval clean
+        chaos-kafka bench bench-runtime bench-pipeline bench-classify bench-mcp bench-ask bench-front bench-gate bench-ingest bench-cognition profile first-ask bench-memory bench-recall bench-servers bench-replays bench-start eval clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
@@ -141,6 +141,9 @@ bench-recall: setup ## what the search graphs find of what comparing every passa
 
 first-ask: setup ## the README's first question in RUNS=20 fresh installations: the same pack each time
 	@$(PYTHON) -m bench.first_ask $(RUNS)
+
+bench-replays: setup ## packs' p95 beside a replay; rates of exact replay, reprocessing and rebuild; REPLAYS="--messages 10000" chooses
+	@$(PYTHON) -m bench.replays $(REPLAYS)
 
 bench-servers: setup ## pack latency on the four servers that the environment names
 	@$(PYTHON) -m bench.pipeline --servers

@@ -29,7 +29,7 @@ def fathom_up(**settings: str) -> Iterator[Running]:
     environment.setdefault("FATHOM_LOG_LEVEL", "warning")
     with (
         tempfile.TemporaryDirectory(prefix="fathom-bench-") as folder,
-        _started(["up", "--data", folder, "--port", "0"], environment) as running,
+        started(["up", "--data", folder, "--port", "0"], environment) as running,
     ):
         yield running
 
@@ -37,12 +37,13 @@ def fathom_up(**settings: str) -> Iterator[Running]:
 @contextmanager
 def fathom_worker() -> Iterator[Running]:
     """`fathom worker` with all stages, on the servers that the environment names."""
-    with _started(["worker"], {**os.environ, "FATHOM_LOG_LEVEL": "warning"}) as running:
+    with started(["worker"], {**os.environ, "FATHOM_LOG_LEVEL": "warning"}) as running:
         yield running
 
 
 @contextmanager
-def _started(arguments: list[str], environment: Mapping[str, str]) -> Iterator[Running]:
+def started(arguments: list[str], environment: Mapping[str, str]) -> Iterator[Running]:
+    """A command of ours that says in its first line where it listens, until the context ends."""
     began = time.perf_counter()
     process = subprocess.Popen(
         [sys.executable, "-m", "streams", *arguments], stdout=subprocess.PIPE, text=True, env=environment

@@ -12,11 +12,12 @@ PATH = "deploy/helm/fathom/files/plan.json"
 
 
 def plan() -> dict[str, Any]:
-    """The groups in their order, `fathom serve`'s rights, and all topics, dead letters included."""
+    """The groups in their order, the rights of `serve` and `audit seal`, and all topics, dead letters included."""
     return {
         "made": "by `make docs` from the topology: change that, not this file",
         "groups": [_group(name) for name in GROUPS],
         "serve": _rights(access.of_serve()),
+        "seal": _rights(access.of_seal()),
         "topics": [_topic(topic) for topic in wanted(Settings.model_fields["partitions"].default)],
     }
 

@@ -1,7 +1,7 @@
 """The broker of a replay: a server, a running `fathom up`, or the stopped broker of a directory."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -17,17 +17,24 @@ class StoresLocked(FathomError):
     """Another process holds the embedded stores; the message names it and the remedy."""
 
 
-def refuse_held_stores(settings: Settings, urls: list[str]) -> None:
-    """Raises `StoresLocked` where one of the stores is in the directory of a running `fathom up`."""
+def holder(settings: Settings, urls: Sequence[str]) -> homes.Addresses | None:
+    """The running `fathom up` whose directory has one of the stores; None where each can be opened."""
     home = homes.home_of(settings.broker)
     found = None if home is None else homes.running(home)
     if home is None or found is None:
+        return None
+    return found if any(urlsplit(url).scheme == EMBEDDED and _lies_in(url, home) for url in urls) else None
+
+
+def refuse_held_stores(settings: Settings, urls: Sequence[str]) -> None:
+    """Raises `StoresLocked` where one of the stores is in the directory of a running `fathom up`."""
+    if (found := holder(settings, urls)) is None:
         return
-    if any(urlsplit(url).scheme == EMBEDDED and _lies_in(url, home) for url in urls):
-        raise StoresLocked(
-            f"`fathom up`, process {found.pid}, holds the embedded stores of {home}: one process owns them; stop it "
-            f"with `kill {found.pid}`, run this again (it starts the broker of {home} for itself), then start it again"
-        )
+    home = homes.home_of(settings.broker)
+    raise StoresLocked(
+        f"`fathom up`, process {found.pid}, holds the embedded stores of {home}: one process owns them; stop it "
+        f"with `kill {found.pid}`, run this again (it starts the broker of {home} for itself), then start it again"
+    )
 
 
 def _lies_in(url: str, home: Path) -> bool:

@@ -5,7 +5,8 @@ The expected entries are made by the writers themselves, in a twin of the graph 
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Literal, NamedTuple, Protocol
@@ -28,6 +29,8 @@ from streams.stores.passages.points import COLLECTIONS
 PAGE = 1000
 # What writers were about to store when the log was read is there when it is looked for again.
 SECOND_LOOK_S = 2.0
+# While writers that are behind catch up, each look finds less; those of one that stands do not.
+MAX_LOOKS = 10
 BATCH_SIZE = 500
 # The nodes that a shared name links.
 NAMED = ("Knowledge", "Concept")
@@ -161,8 +164,11 @@ class Graph(GraphInventory, Protocol):
     engine: Engine
 
 
-class Index(PassageIndex, PassageInventory, Protocol):
-    """An index that can be listed."""
+class Index(PassageInventory, Protocol):
+    """An index that can be listed, and written."""
+
+    async def upsert(self, tenant: str, collection: str, passages: Sequence[Passage]) -> None:
+        """Store passages by id."""
 
 
 @dataclass(slots=True)
@@ -175,18 +181,24 @@ class Checkup:
     index: Index
     tenant: str | None
     advance: Advance
+    # Another view of the graph to list it by; default: the graph itself.
+    snapshot: Callable[[], AbstractAsyncContextManager[GraphInventory]] | None = None
 
     async def reconcile(self) -> Findings:
-        """What is missing and what is orphaned, seen twice."""
+        """What is missing and what is orphaned: of a first look, what two later ones in a row still see."""
         expected = Expectation()
         views = self._views(expected.graph, expected.index)
         spans = await self._read(views)
         found = await self._compare(expected)
-        if not found:
-            return found
-        await asyncio.sleep(SECOND_LOOK_S)
-        await self._read(views, after=spans)
-        return found.again(await self._compare(expected))
+        for _ in range(MAX_LOOKS):
+            if not found:
+                break
+            await asyncio.sleep(SECOND_LOOK_S)
+            spans = await self._read(views, after=spans)
+            before, found = found, found.again(await self._compare(expected))
+            if len(found) == len(before):
+                break
+        return found
 
     async def mend(self, *, repair: bool, remove_orphans: bool) -> tuple[Findings, Findings]:
         """What is found, and what of it is left after what is missing was written again and orphans were removed."""
@@ -223,7 +235,8 @@ class Checkup:
     async def _compare(self, expected: Expectation) -> Findings:
         refs = expected.refs()
         tenants = {ref.tenant for ref in refs} if self.tenant is None else {self.tenant}
-        return await compare(refs, tenants, self.graph, self.index)
+        async with self.snapshot() if self.snapshot is not None else nullcontext(self.graph) as graph:
+            return await compare(refs, tenants, graph, self.index)
 
 
 class MissingOnly:
@@ -257,7 +270,7 @@ class MissingOnly:
             await self._engine.write(wanted)
 
 
-async def put_back(index: PassageIndex, kept: Mapping[Ref, Passage]) -> int:
+async def put_back(index: Index, kept: Mapping[Ref, Passage]) -> int:
     """Store the passages that are missing; how many."""
     for batch in _batches(kept):
         await index.upsert(batch[0].tenant, batch[0].of, [kept[ref] for ref in batch])

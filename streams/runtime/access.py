@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from schemas.topics import (
     ANSWERS_OUT,
+    AUDIT_HEADS,
     CONTEXT_PACKS,
     CONVERSATION_TURNS,
     CORRECTIONS_IN,
@@ -15,6 +16,7 @@ from schemas.topics import (
     FEEDBACK_IN,
     MEMORY_CLAIMS,
     MEMORY_CONSULTATIONS,
+    MEMORY_CORRECTIONS,
     MEMORY_DECISIONS,
     MEMORY_ERASURES,
     MEMORY_VOTES,
@@ -40,6 +42,9 @@ SERVED_READS = (
     MEMORY_DECISIONS, MEMORY_CLAIMS, MEMORY_CONSULTATIONS, MESSAGES_IN, DOCUMENTS_IN,
 )  # fmt: skip
 
+# What `fathom audit seal` reads, and how long it is kept: what has expired is not missing.
+SEALED = (MEMORY_DECISIONS, MEMORY_CLAIMS, MEMORY_CORRECTIONS, AUDIT_HEADS)
+
 
 @dataclass(frozen=True, slots=True)
 class Rights:
@@ -60,6 +65,12 @@ def of_group(name: str) -> Rights:
 def of_serve() -> Rights:
     """The rights of `fathom serve`, which reads in no group."""
     return Rights(_operations((t.name for t in SERVED_READS), (t.name for t in SERVED_WRITES)))
+
+
+def of_seal() -> Rights:
+    """The rights of `fathom audit seal`, which reads in no group and writes heads alone."""
+    operations = _operations((topic.name for topic in SEALED), (AUDIT_HEADS.name,))
+    return Rights({name: (each[0], "DescribeConfigs", *each[1:]) for name, each in operations.items()})
 
 
 def topics_of(stages: Iterable[Stage]) -> frozenset[str]:

@@ -33,11 +33,15 @@ class AlreadyRunning(FathomError):
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """The addresses of a running process: host:port of its broker, and of health and metrics."""
+    """The addresses of a running process: host:port of its broker, and of health and metrics; the socket of its stores.
+
+    Releases up to 0.1.0 do not serve their stores, and name none.
+    """
 
     pid: int
     bootstrap: str
     http: str
+    stores: str = ""
 
 
 def home_of(broker: str) -> Path | None:
@@ -107,7 +111,7 @@ def running(home: Path) -> Addresses | None:
     """The addresses of the process that is ready in the directory; None without a live one."""
     try:
         said = json.loads((home / ADDRESSES).read_text())
-        addresses = Addresses(int(said["pid"]), str(said["bootstrap"]), str(said["http"]))
+        addresses = Addresses(int(said["pid"]), str(said["bootstrap"]), str(said["http"]), str(said.get("stores", "")))
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return addresses if _alive(addresses.pid) else None

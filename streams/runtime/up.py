@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from socket import socket
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from agents.errors import Unavailable
 from streams.broker.errors import BrokerFailed
@@ -28,6 +28,7 @@ from streams.runtime.health_server import listening
 from streams.runtime.trace_export import export_traces
 from streams.stores.passages.index_layout import clear_if_outdated
 from streams.stores.passages.index_process import IndexProcess, spawn_index
+from streams.stores.remote.server import ServedGraph, serving
 from streams.stores.settings import StoreSettings
 from streams.telemetry import metrics
 
@@ -158,7 +159,8 @@ async def consuming(
         _report(stack, worker.failed(), ended)
         if home is not None:
             stack.callback(homes.unpublish, home)
-            homes.publish(home, homes.Addresses(os.getpid(), bootstrap, worker.http))
+            shared = await stack.enter_async_context(serving(home, cast("ServedGraph", stores.graph), stores.index))
+            homes.publish(home, homes.Addresses(os.getpid(), bootstrap, worker.http, str(shared)))
         yield Running(bootstrap, worker.http, ended)
 
 

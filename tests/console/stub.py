@@ -52,6 +52,7 @@ class Stub:
         self.seen: list[Json] = []
         self.sent: list[float] = []
         self.losing = self.holding = False
+        self.looks = 0
         self.breaks, self.going = asyncio.Event(), asyncio.Event()
         self.going.set()
         self.ask("told", jobs.QUESTION, deep=True)
@@ -171,6 +172,42 @@ class Stub:
         }  # fmt: skip
         return JSONResponse({"days": days, "latest": [latest]})
 
+    async def lag(self, _: Request) -> Response:
+        """One group keeps up, one is read by nobody, until the third look."""
+        self.looks += 1
+        stopped = self.looks < 3
+        status, why = ("STOP", "7 to read, and no member reads them") if stopped else ("OK", "read to its end")
+        partition = {"partition": "depth.classified[1]", "status": status, "lag": 7 if stopped else 0, "why": why}
+        planner = {
+            "group": "planner", "status": "ERROR" if stopped else "OK", "lag": partition["lag"],
+            "why": f"STOP: depth.classified[1] has {why}" if stopped else why, "members": int(not stopped),
+            "partitions": [partition],
+        }  # fmt: skip
+        fine = {"group": "depth", "status": "OK", "lag": 0, "why": "read to its end", "members": 1, "partitions": []}
+        return JSONResponse({"groups": [fine, planner]})
+
+    async def replays(self, _: Request) -> Response:
+        topics = {"context-packs.out.replay.one": 3, "depth.classified.replay.one": 3}
+        return JSONResponse({"replays": [{"replay_id": each, "topics": topics} for each in ("one", "two")]})
+
+    async def replay(self, request: Request) -> Response:
+        against = request.query_params.get("against", "recorded")
+        item = {"id": "i", "section": "semantic_items", "title": jobs.HOSTILE}
+        change = {
+            "message_id": "told", "conversation_id": "c1", "query": jobs.HOSTILE, "depth": ["D1", "D3"],
+            "sources_gained": ["claims"], "sources_lost": [], "items_gained": [item], "items_lost": [],
+            "tokens": [120, 378], "evidence": [False, True],
+        }  # fmt: skip
+        return JSONResponse({
+            "replay_id": request.path_params["replay"], "against": against, "compared": 3, "different": 1,
+            "only_recorded": 0, "only_replayed": 0, "depths": [{"was": "D1", "now": "D3", "messages": 1}],
+            "sources": {"claims": {"was": 1, "now": 2}},
+            "items": {"semantic_items": {"kept": 4, "gained": 1, "lost": 0}},
+            "tokens": {"was": 900, "now": 1158}, "evidence": {"gained": 1, "lost": 0}, "degraded": {"was": 1, "now": 0},
+            "latency_ms": {"was": {"p50": 40.0, "p95": 91.5}, "now": {"p50": 44.0, "p95": None}},
+            "changes": [change], "changes_left_out": 0 if against == "recorded" else 5,
+        })  # fmt: skip
+
     async def do(self, request: Request) -> Response:
         """What a test wants of the stub."""
         what = request.path_params["what"]
@@ -196,6 +233,9 @@ class Stub:
             Route("/explain/{message}", self.explain),
             Route("/conversations/{conversation}", self.conversation),
             Route("/decisions", self.decisions),
+            Route("/operations/lag", self.lag),
+            Route("/operations/replays", self.replays),
+            Route("/operations/replays/{replay}", self.replay),
             Route("/stub/{what}", self.do, methods=["GET", "POST"]),
         ]
         return WithConsole(_guarded(Starlette(routes=routes)))

@@ -44,12 +44,14 @@ ALL: dict[str, Any] = LEAST | {
     "serve": {"tokensSecret": "tokens", "ingress": {"enabled": True, "host": "fathom.example", "tlsSecret": "tls"}},
     "autoscaling": {"enabled": True},
     "serviceMonitor": {"enabled": True},
+    "seal": {"enabled": True},
     "policies": {"tools.yaml": "version: 1\n", "context.yaml": "version: 1\n"},
     "settings": {"RAG_ENABLE_COGRAG": "on"},
 }
 MTLS = LEAST | {
     "kafka": {"bootstrapServers": "k:9093", "security": "SSL"},
     "strimzi": {"enabled": True, "cluster": "k"},
+    "seal": {"enabled": True, "every": 5},
 }
 PLAIN = LEAST | {"kafka": {"bootstrapServers": "k:9092", "security": "PLAINTEXT"}, "serve": {"enabled": False}}
 RENDERED = {"least": LEAST, "all": ALL, "mtls": MTLS, "plain": PLAIN}
@@ -105,9 +107,9 @@ def environment(kinds: Kinds, pod: dict[str, Any]) -> dict[str, str]:
     """What the process finds, its own over what all share; a Secret's value is one that fits."""
     [container] = pod["containers"]
     shared = {config_map["metadata"]["name"]: config_map["data"] for config_map in kinds["ConfigMap"]}
-    [source] = container["envFrom"]
+    shared_from = [each["configMapRef"]["name"] for each in container.get("envFrom", [])]
     own = {each["name"]: each.get("value", "redis://:x@redis:6379/0") for each in container["env"]}
-    both = {**shared[source["configMapRef"]["name"]], **own}
+    both = {name: value for source in shared_from for name, value in shared[source].items()} | own
     return {name: value for name, value in both.items() if name.startswith(("FATHOM_", "RAG_"))}
 
 
@@ -241,7 +243,10 @@ def test_topics_are_those_of_the_plan_with_its_settings(everything: Kinds) -> No
 
 def test_each_user_has_the_rights_of_its_process_literally_and_no_others(everything: Kinds) -> None:
     users = {each["metadata"]["name"]: each["spec"]["authorization"]["acls"] for each in everything["KafkaUser"]}
-    rights = {group: access.of_group(group) for group in GROUPS} | {"serve": access.of_serve()}
+    rights = {group: access.of_group(group) for group in GROUPS} | {
+        "serve": access.of_serve(),
+        "seal": access.of_seal(),
+    }
     assert users.keys() == {f"it-fathom-{name}" for name in rights}
     for name, given in rights.items():
         acls = users[f"it-fathom-{name}"]
@@ -256,6 +261,14 @@ def test_each_user_has_the_rights_of_its_process_literally_and_no_others(everyth
             if e["name"] == "FATHOM_KAFKA_USER"
         ]  # fmt: skip
         assert user == deployment["metadata"]["name"]
+
+
+def test_the_sealer_sees_kafka_and_no_store(everything: Kinds) -> None:
+    [pod] = [pod for pod in pods(everything) if pod["containers"][0]["name"] == "seal"]
+    found = environment(everything, pod)
+    assert pod["containers"][0]["command"][:4] == ["fathom", "audit", "seal", "--every"]
+    assert not [name for name in found if "NEO4J" in name or "QDRANT" in name or "REDIS" in name]
+    assert {volume["name"] for volume in pod["volumes"]} == {"tmp", "kafka", "kafka-ca"}
 
 
 def test_the_version_is_that_of_the_package() -> None:
@@ -277,6 +290,7 @@ def test_the_version_is_that_of_the_package() -> None:
         ({"worker": {"terminationGracePeriodSeconds": 10}}, "terminationGracePeriodSeconds"),
         ({"kafkaa": {}}, "kafkaa"),
         ({"settings": {"PATH": "/x"}}, "PATH"),
+        ({"seal": {"every": 0}}, "every"),
     ],
 )
 def test_a_value_that_cannot_be_is_refused_with_what_to_write(wrong: Given, says: str) -> None:

@@ -135,7 +135,12 @@ def test_up_has_one_owner_and_ends_in_order(data: Path, tmp_path: Path):
 
         with urlopen(f"http://{ready['http']}/health/startup", timeout=5) as answer:
             assert answer.status == 200
-        assert data_dir.running(data) == data_dir.Addresses(process.child.pid, ready["bootstrap"], ready["http"])
+        published = data_dir.running(data)
+        assert published is not None
+        assert (published.pid, published.bootstrap, published.http) == (
+            process.child.pid, ready["bootstrap"], ready["http"],
+        )  # fmt: skip
+        assert Path(published.stores).is_socket()
 
         second = fathom("up", "--data", str(data), "--port", "0")
         assert second.returncode == 3

@@ -90,3 +90,13 @@ async def calls(on: Site) -> dict[str, int]:
     async with all_groups(on):
         with served(on) as base:
             return await asyncio.to_thread(call_all, base)
+
+
+def sealed(on: Site) -> int:
+    """The exit code of `fathom audit seal` as its user."""
+    own = {name: text for name, text in os.environ.items() if not name.startswith(("FATHOM_", "RAG_"))}
+    command = [sys.executable, "-m", "streams", "audit", "seal"]
+    done = subprocess.run(
+        command, cwd=ROOT, env={**own, **on.environment(user_of("seal"))}, capture_output=True, timeout=PATIENCE_S
+    )
+    return done.returncode

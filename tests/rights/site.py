@@ -5,6 +5,7 @@ letters.
 """
 
 import asyncio
+import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -20,6 +21,7 @@ from confluent_kafka.admin import (
     AclOperation,
     AclPermissionType,
     AdminClient,
+    NewTopic,
     OffsetSpec,
     ResourcePatternType,
     ResourceType,
@@ -66,8 +68,13 @@ def user_of(group: str) -> str:
 
 def rights_of(given: Rights) -> list[Right]:
     """One by one."""
-    found = [("Topic", name, operation.upper()) for name, each in given.topics.items() for operation in each]
+    found = [("Topic", name, _constant(operation)) for name, each in given.topics.items() for operation in each]
     return [*found, *([("Group", given.group, "READ")] if given.group else [])]
+
+
+def _constant(operation: str) -> str:
+    """`DescribeConfigs` as `DESCRIBE_CONFIGS`."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", operation).upper()
 
 
 @dataclass
@@ -139,6 +146,19 @@ class Site:
             for done in self.admin.delete_records(cut).values():
                 done.result()
 
+    def anew(self, topic: str) -> None:
+        """Delete a topic and make it again, without records."""
+        self.admin.delete_topics([topic])[topic].result()
+        deadline = time.monotonic() + LIMIT_S
+        while True:
+            try:
+                self.admin.create_topics([NewTopic(topic, 1, 1)])[topic].result()
+                return
+            except KafkaException:  # it is still being deleted
+                if time.monotonic() > deadline:
+                    raise
+            time.sleep(LOOK_S)
+
     def _deleted(self, group: str) -> bool:
         [done] = self.admin.delete_consumer_groups([group]).values()
         try:
@@ -164,7 +184,7 @@ def site(folder: Path) -> Iterator[Site]:
     """The broker, its topics filled; users without any right."""
     password = folder / "password"
     password.write_text("only-for-tests")
-    users = [user_of(name) for name in (*GROUPS, "serve")]
+    users = [user_of(name) for name in (*GROUPS, "serve", "seal")]
     with SecureKafka(folder / "kafka", make_certificates(folder / "pem"), others=users, rights=True) as kafka:
         asyncio.run(topics_admin.create_missing(kafka.bootstrap, topics_plan.wanted(1), PLAINTEXT))
         _fill(kafka.bootstrap)

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 
+from schemas.topics import AUDIT_HEADS
 from streams.runtime import access
 from streams.topology import GROUPS
 from tests.rights.memory import remembered
 from tests.rights.run import missed, needed
-from tests.rights.serving import calls
+from tests.rights.serving import calls, sealed
 from tests.rights.site import Site, rights_of, site, user_of, worked
 from tests.servers.install import lacking
 
@@ -28,6 +29,7 @@ def on(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         for group in GROUPS:
             made.give(user_of(group), rights_of(access.of_group(group)))
         made.give(user_of("serve"), rights_of(access.of_serve()))
+        made.give(user_of("seal"), rights_of(access.of_seal()))
         yield made
 
 
@@ -47,3 +49,17 @@ def test_all_groups_and_callers_over_http_work_together_each_as_a_user_of_its_ow
 @pytest.mark.parametrize("right", needed(TRIED), ids=" ".join)
 def test_each_right_that_is_taken_away_is_missed(on: Site, right: tuple[str, str, str]) -> None:
     assert missed(on, TRIED, right)
+
+
+def test_with_its_rights_the_sealer_seals_and_without_each_of_them_it_does_not(on: Site) -> None:
+    user, given = user_of("seal"), rights_of(access.of_seal())
+    on.anew(AUDIT_HEADS.name)  # the golden head is of another log
+    assert sealed(on) == 0
+    assert on.refused(user) == set()
+    for right in (each for each in given if each[2] != "DESCRIBE"):
+        on.anew(AUDIT_HEADS.name)
+        if right[1:] == (AUDIT_HEADS.name, "READ"):  # an empty topic needs no reader
+            on.give(user, given)
+            assert sealed(on) == 0
+        on.give(user, [each for each in given if each != right])
+        assert sealed(on) != 0, right

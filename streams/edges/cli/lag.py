@@ -2,43 +2,26 @@
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import orjson
 import typer
-from aiokafka import AIOKafkaConsumer, TopicPartition
-from aiokafka.admin import AIOKafkaAdminClient
 
 from streams.edges.cli.arguments import Broker, Json
 from streams.edges.client import clients
 from streams.edges.client.console_output import console
 from streams.edges.client.errors import CHECK, OK, USAGE, CommandFailed, nearest
-from streams.kafka.lag_status import LagJudged, LagSample, LagStatus, LagWindow, worst
-from streams.topology import GROUPS, STAGES
+from streams.edges.operations.lag import GroupLag, as_json, group_lag
+from streams.kafka.lag_status import LagStatus, LagWindow
+from streams.topology import GROUPS
 
 if TYPE_CHECKING:
     from rich.table import Table
 
 EVERY_S, SECONDS = 1.0, 3.0
-# The field of a described group that holds its members, in every version of the answer.
-MEMBERS = 5
 STYLES = {LagStatus.OK: "green", LagStatus.WARN: "yellow"}
-
-
-@dataclass(frozen=True, slots=True)
-class GroupLag:
-    """A group with the statuses of its partitions and the number of its members."""
-
-    name: str
-    members: int
-    partitions: Mapping[str, LagJudged]
-
-    @property
-    def judged(self) -> LagJudged:
-        return worst(self.partitions)
 
 
 def lag(
@@ -80,31 +63,6 @@ async def _looked(bootstrap: str, names: Sequence[str], seconds: float | None, s
                 await asyncio.sleep(EVERY_S if until is None else min(EVERY_S, max(until - time.monotonic(), 0)))
 
 
-async def group_lag(
-    admin: AIOKafkaAdminClient, reader: AIOKafkaConsumer, counts: Mapping[str, int], name: str, window: LagWindow
-) -> GroupLag:
-    """A group's status by the samples of its window and a new one of now."""
-    stages = [stage for stage in STAGES if stage.group_name == name]
-    group = stages[0].consumer_group
-    committed = await admin.list_consumer_group_offsets(group)
-    topics = {topic.name for stage in stages for topic in stage.reads}
-    whole = sorted(TopicPartition(topic, number) for topic in topics for number in range(counts.get(topic, 0)))
-    ends, begins = await reader.end_offsets(whole), await reader.beginning_offsets(whole)
-    held: Mapping[TopicPartition, int] = {
-        tp: max(committed[tp].offset if tp in committed else 0, begins[tp]) for tp in whole
-    }
-    now = time.monotonic()
-    window.add((f"{tp.topic}[{tp.partition}]", LagSample(now, held[tp], ends[tp])) for tp in sorted(held))
-    members = await _members(admin, group)
-    return GroupLag(name, members, window.judged(members=members > 0))
-
-
-async def _members(admin: AIOKafkaAdminClient, group: str) -> int:
-    [answer] = await admin.describe_consumer_groups([group])
-    [described] = answer.groups
-    return len(described[MEMBERS])
-
-
 class Shown:
     """The output: JSON lines, plain lines at the end, or a table that changes."""
 
@@ -126,7 +84,7 @@ class Shown:
         if self._as_json:
             if last:
                 for group in found:
-                    print(orjson.dumps(_as_json(group)).decode())
+                    print(orjson.dumps(as_json(group)).decode())
         elif last:
             for group in found:
                 for line in self._lines(group):
@@ -160,18 +118,3 @@ def _table(found: Sequence[GroupLag]) -> "Table":
         style = STYLES.get(judged.status, "red")
         table.add_row(f"[{style}]{judged.status}[/]", group.name, f"{judged.lag:,}", str(group.members), judged.why)
     return table
-
-
-def _as_json(group: GroupLag) -> dict[str, object]:
-    judged = group.judged
-    return {
-        "group": group.name,
-        "status": judged.status,
-        "lag": judged.lag,
-        "why": judged.why,
-        "members": group.members,
-        "partitions": [
-            {"partition": name, "status": each.status, "lag": each.lag, "why": each.why}
-            for name, each in group.partitions.items()
-        ],
-    }

@@ -62,19 +62,32 @@ def exit_codes() -> Iterator[None]:
 
 
 def told(error: BaseException) -> int:
-    """Say an error on stderr; its exit code."""
+    """Say an error on stderr, on a terminal with the page about its kind; its exit code."""
     sentence, code = explain(error)
     sys.stderr.write(f"fathom: {sentence}\n")
+    kind = _kind(error)
+    # A program or a log has the sentence alone, in one line.
+    if kind is not None and sys.stderr.isatty():
+        sys.stderr.write(f"        see {error_page(kind)}\n")
     return code
+
+
+def error_page(code: str) -> str:
+    """The page of an error: its section of `docs/errors.md`, by its code."""
+    return f"docs/errors.md#{code.lower().replace(' ', '-')}"
+
+
+def _kind(error: BaseException) -> str | None:
+    """The name in `CODES` of an error; None for a bug, and for a `CommandFailed`, whose page says no more than it."""
+    return next((cls.__name__ for cls in type(error).__mro__ if cls.__name__ in CODES), None)
 
 
 def explain(error: BaseException) -> tuple[str, int]:
     """One sentence and an exit code for any error."""
     if isinstance(error, CommandFailed):
         return str(error), error.code
-    for name in (cls.__name__ for cls in type(error).__mro__):
-        if name in CODES:
-            return _sentence(error, name), CODES[name]
+    if (name := _kind(error)) is not None:
+        return _sentence(error, name), CODES[name]
     return (
         f"unexpected {type(error).__name__}: {error}; this is a bug: run it again with FATHOM_LOG_LEVEL=debug "
         "and report what it prints",

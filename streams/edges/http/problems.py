@@ -7,23 +7,30 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from streams.edges.client.errors import error_page
+
 OPENAI = "/v1/"
 MEDIA_TYPE = "application/problem+json"
 
 
 class ProblemDetails(BaseModel):
-    """Problem details (RFC 9457)."""
+    """Problem details (RFC 9457); `type` is the page of the error in this project's documents, a relative reference."""
 
+    type: str
     title: str
     status: int
     detail: str
 
 
 class Problem(HTTPException):
-    """A refused request; `detail` never quotes the request, keywords are response headers."""
+    """A refused request; `detail` never quotes the request, keywords are response headers.
 
-    def __init__(self, status: int, detail: str, **headers: str) -> None:
+    `code` is that of `docs/errors.md`, where it is another than that of the status.
+    """
+
+    def __init__(self, status: int, detail: str, *, code: str | None = None, **headers: str) -> None:
         super().__init__(status, detail, {name.replace("_", "-"): text for name, text in headers.items()})
+        self.page = error_page(code or f"HTTP {status}")
 
     def response(self, path: str = "") -> Response:
         """The response that carries it; under `/v1` as clients of OpenAI's interface read it."""
@@ -31,7 +38,7 @@ class Problem(HTTPException):
         if path.startswith(OPENAI):
             error = orjson.dumps(openai_error(status, self.detail))
             return Response(error, status, {"content-type": "application/json", **(self.headers or {})})
-        body = ProblemDetails(title=HTTPStatus(status).phrase, status=status, detail=self.detail)
+        body = ProblemDetails(type=self.page, title=HTTPStatus(status).phrase, status=status, detail=self.detail)
         return Response(body.model_dump_json(), status, {"content-type": MEDIA_TYPE, **(self.headers or {})})
 
 

@@ -19,10 +19,14 @@ EXAMPLE = '{"A-TOKEN-OF-16-CHARACTERS-OR-MORE": {"tenant": "acme", "client": "ag
 
 
 class Grant(BaseModel):
-    """Tenant, client and user of a token; None where the token does not restrict it."""
+    """Tenant, client and user of a token; None where the token does not restrict it.
+
+    An `operator` also sees what is of no tenant: lag, replays.
+    """
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, hide_input_in_errors=True)
     client: Id | None = None
+    operator: bool = False
     tenant: Id
     user: Id | None = None
 
@@ -47,11 +51,11 @@ def of_file(path: Path | None, setting: str) -> Tokens:
 
 
 def of_home(home: Path, path: Path | None) -> Tokens:
-    """The token of tenant `default` in a data directory, made at the first start, and those of the file, if any.
+    """The operator's token, of tenant `default`, in a data directory, made at the first start, and those of a file.
 
     Raises `ConfigError`.
     """
-    own = {_of_directory(home / TOKEN_FILE): Grant(tenant=DEFAULT_TENANT)}
+    own = {_of_directory(home / TOKEN_FILE): Grant(tenant=DEFAULT_TENANT, operator=True)}
     return Tokens({**own, **(_grants(path, "ask_tokens_file") if path is not None else {})})
 
 

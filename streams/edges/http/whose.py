@@ -36,3 +36,13 @@ def check_application(grant: Grant, what: str) -> None:
         raise Problem(
             403, f"this token is for one user, and {what} is for the whole tenant; use a token without a user"
         )
+
+
+def check_operator(request: Request) -> None:
+    """Raises `Problem` (403) for a token that is no operator's: it would see what other tenants do."""
+    if not grant_of(request).operator:
+        raise Problem(
+            403,
+            "this tells of all tenants: use an operator's token, that of the data directory of `fathom up` or one with "
+            '`"operator": true` in the file of tokens',
+        )

@@ -1,6 +1,7 @@
 """The embedded graph: kglite in this process, a file with a write-ahead log, one owner process."""
 
 import asyncio
+import shutil
 from collections.abc import Sequence
 from functools import partial
 from importlib import metadata
@@ -9,6 +10,7 @@ from typing import Any
 
 import kglite
 
+from agents.errors import FathomError
 from streams.stores.graph import queries
 from streams.stores.graph.cypher import Statement, statements_of
 from streams.stores.graph.rows import Found, Properties, RowBatch
@@ -78,6 +80,7 @@ class KgliteEngine:
 
     def __init__(self, directory: Path, timeout: float = TIMEOUT_S) -> None:
         self._owned = Ownership(directory)
+        self._directory = directory
         # Unknown labels and properties are normal in an empty graph and not worth a log line each.
         kglite.set_query_warning_policy("silent")
         try:
@@ -116,6 +119,15 @@ class KgliteEngine:
         async with self._writing:
             await self._guard.run(erased, timeout=WRITE_TIMEOUT_S)
 
+    async def copied(self) -> Path:
+        """Copy the graph's files beside its directory, as they are after the last write; reads go on, writes wait.
+
+        To be read by another process, which deletes it: a listing here would hold the event loop for as long as it
+        scans a label. Raises `FathomError` where the disk has no room.
+        """
+        async with self._writing:
+            return await asyncio.to_thread(_copy, self._directory)
+
     async def close(self) -> None:
         """Write a checkpoint and release the directory."""
         async with self._writing:
@@ -137,6 +149,44 @@ def _open(path: Path) -> kglite.KnowledgeGraph:
     for statement in INDEXES:
         graph.cypher(statement)
     return graph
+
+
+class GraphCopy:
+    """An engine over a copy of the graph's files, which are this process's alone; it only reads."""
+
+    def __init__(self, directory: Path) -> None:
+        kglite.set_query_warning_policy("silent")
+        # Without durability, what was written since the last checkpoint and is in the log beside it would be refused.
+        self._graph = kglite.open(str(directory / FILE), durable="normal", lock=False)
+
+    async def read(self, query: str, parameters: Properties) -> Sequence[Found]:
+        """The rows of a query."""
+        return _rows(self._graph, query, parameters)
+
+    async def write(self, rows: RowBatch) -> None:
+        """Nothing is written to a copy."""
+        raise NotImplementedError(rows)
+
+    async def erase(self, statement: str, parameters: Properties) -> None:
+        """Nothing is erased from a copy."""
+        raise NotImplementedError(statement, parameters)
+
+
+def _copy(directory: Path) -> Path:
+    copy = directory.with_name(f"{directory.name}.copy")
+    shutil.rmtree(copy, ignore_errors=True)  # of a process that was killed
+    try:
+        copy.mkdir(mode=0o700)
+        for file in (FILE, f"{FILE}-wal"):
+            if (directory / file).exists():
+                shutil.copyfile(directory / file, copy / file)
+    except OSError as error:
+        shutil.rmtree(copy, ignore_errors=True)
+        raise FathomError(
+            f"the graph cannot be copied to {copy} to be looked at: {error.strerror}; free some of its disk, or stop "
+            "`fathom up` and run this again"
+        ) from error
+    return copy
 
 
 def _rows(graph: Any, query: str, parameters: Properties) -> Sequence[Found]:

@@ -3,18 +3,16 @@
 Vectors and searches hold Python's lock: in the worker's process each of them would stop all packs for some
 milliseconds. Here they use another core, and the model loads while the worker still starts.
 
-The socket between the two processes is private, so messages are pickled, and framed as `multiprocessing.connection`
-frames them: `(number, method, arguments, options)` one way and `(number, error, answer)` the other; number 0 is the
-greeting of the child. Asyncio reads and writes them: a `Connection` would need a thread at both ends.
+The calls over the private socket between the two are those of `pickled_calls`, framed as `multiprocessing.connection`
+frames them. Asyncio reads and writes them: a `Connection` would need a thread at both ends.
 """
 
 import asyncio
 import logging
 import os
-import pickle
 import socket
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Literal
@@ -24,6 +22,7 @@ from agents.ports.passages import Hit, Page, Passage, PassageQuery
 from streams.child_process import ChildProcess
 from streams.stores.guard import CircuitBreaker
 from streams.stores.ownership import DirectoryInUse
+from streams.stores.pickled_calls import Link, Told, restored
 from streams.stores.settings import QdrantServer, StoreSettings
 from streams.stores.tenant import checked, writable
 
@@ -38,8 +37,6 @@ ORPHAN_S = 5.0
 RETRY_S = 0.1
 SERVER = "streams.stores.passages.index_server"
 
-# An error on the socket: its class, its `args` and its attributes.
-Told = tuple[type[Exception], tuple[object, ...], Mapping[str, object]]
 EmbedderName = Literal["use", "hashing"]
 
 
@@ -66,7 +63,7 @@ class IndexProcess:
         self._lexicons = lexicons
         self._child = ChildProcess()
         self._socket: socket.socket | None = None
-        self._link: _Link | None = None
+        self._link: Link | None = None
         self._replacing: asyncio.Task[None] | None = None
         self._linking = asyncio.Lock()
         self._serves = False
@@ -172,7 +169,7 @@ class IndexProcess:
 
         return await self._guard.run(call, timeout=patience)
 
-    async def _linked(self) -> "_Link":
+    async def _linked(self) -> Link:
         if self._link is not None and not self._link.broken:
             return self._link
         if self._link is not None:
@@ -183,7 +180,8 @@ class IndexProcess:
         async with self._linking:  # the first questions come together and share one link
             if self._link is None:
                 assert self._socket is not None  # `wait` came first
-                self._link = _Link(*await asyncio.open_connection(sock=self._socket.dup()))
+                streams = await asyncio.open_connection(sock=self._socket.dup())
+                self._link = Link(*streams, gone="the index process has ended")
         return self._link
 
     async def _replace(self) -> None:
@@ -225,81 +223,10 @@ def _arguments(place: Path | QdrantServer) -> list[str]:
     return ["--url", place.url, *([] if key_file is None else ["--api-key-file", str(key_file.absolute())])]
 
 
-class _Link:
-    """The client end of the socket: requests carry numbers, answers may come in any order."""
-
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._reader = reader
-        self._writer = writer
-        self._asked: dict[int, asyncio.Future[Any]] = {}
-        self._number = 0
-        self.broken = False
-        self._reading = asyncio.create_task(self._read())
-
-    async def ask(self, method: str, *arguments: object, **options: object) -> Any:
-        """The answer; raises what the child raised, or `ConnectionError` when it is gone."""
-        if self.broken:
-            raise ConnectionResetError("the index process has ended")
-        self._number += 1
-        number, answer = self._number, asyncio.get_running_loop().create_future()
-        self._asked[number] = answer
-        self._writer.write(framed((number, method, arguments, options)))
-        try:
-            return await answer
-        finally:
-            self._asked.pop(number, None)
-
-    async def close(self) -> None:
-        self._reading.cancel()
-        self._writer.close()
-
-    async def _read(self) -> None:
-        try:
-            while True:
-                number, error, found = await received(self._reader)
-                answer = self._asked.get(number)
-                if answer is None or answer.done():
-                    continue  # the caller has timed out
-                if error is None:
-                    answer.set_result(found)
-                else:
-                    answer.set_exception(_error(error))
-        except (OSError, EOFError):
-            self.broken = True
-            for answer in self._asked.values():
-                if not answer.done():
-                    answer.set_exception(ConnectionResetError("the index process has ended"))
-
-
-def framed(message: object) -> bytes:
-    """A message as it goes over the socket."""
-    body = pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
-    return len(body).to_bytes(4) + body
-
-
-async def received(reader: asyncio.StreamReader) -> Any:
-    """The next message; raises `EOFError` at the end."""
-    return pickle.loads(await reader.readexactly(int.from_bytes(await reader.readexactly(4))))
-
-
-def told(error: Exception) -> Told:
-    """An error as it goes over the socket; one of no class of ours is a bug, and becomes `RuntimeError`."""
-    if not isinstance(error, FathomError):
-        error = RuntimeError(f"in the index process: {error!r}")
-    return type(error), error.args, vars(error)
-
-
-def _error(told: Told) -> Exception:
-    kind, arguments, attributes = told
-    error = kind.__new__(kind, *arguments)  # `args` are not what `__init__` takes
-    vars(error).update(attributes)
-    return error
-
-
 def _greeting(link: socket.socket) -> Exception | None:
     """The error that keeps the child from serving, if any; raises `OSError` and `EOFError`."""
     with Connection(os.dup(link.fileno())) as words:
         if not words.poll(START_S):
             raise TimeoutError(f"no greeting in {START_S} s")
         error: Told | None = words.recv()[1]
-    return None if error is None else _error(error)
+    return None if error is None else restored(error)

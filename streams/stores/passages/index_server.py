@@ -23,15 +23,15 @@ from agents.errors import FathomError
 from agents.ports.models import Embedder
 from agents.ports.passages import Hit, Passage
 from streams.stores import word_lists
-from streams.stores.passages.index_process import framed, received, told
 from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
 from streams.stores.passages.vectors import HashingEmbedder, UseEmbedder, one_blas_thread
+from streams.stores.pickled_calls import GREETING, framed, received, told
 
 if TYPE_CHECKING:
     from streams.stores.passages.qdrant_server import QdrantServerIndex
 
+OURS = "the index process"
 Index: TypeAlias = "QdrantEdgeIndex | QdrantServerIndex"
-GREETING = 0
 
 
 async def serve(link: socket.socket, settings: argparse.Namespace) -> None:
@@ -40,7 +40,7 @@ async def serve(link: socket.socket, settings: argparse.Namespace) -> None:
     try:
         index = await _opened(settings)
     except FathomError as error:
-        writer.write(framed((GREETING, told(error), None)))
+        writer.write(framed((GREETING, told(error, OURS), None)))
         await writer.drain()
         return
     gc.collect()
@@ -77,7 +77,7 @@ async def _answer(
     try:
         found = await getattr(index, method)(*arguments, **options)
     except Exception as raised:  # noqa: BLE001 - the caller handles it
-        error = told(raised)
+        error = told(raised, OURS)
     writer.write(framed((number, error, found)))
 
 

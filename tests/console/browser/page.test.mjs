@@ -281,15 +281,57 @@ test("conversations show their turns with what was decided, and decisions their 
   });
 });
 
+test("lag is looked at again, is told when it changes, and can be held still by keyboard", async () => {
+  await at("/ask", async (page) => {
+    const link = page.getByRole("link", { name: "Lag", exact: true });
+    await link.focus();
+    await page.keyboard.press("Enter");
+    const planner = page.locator('tr[data-group="planner"]');
+    await planner.getByText("STOP: depth.classified[1] has 7 to read, and no member reads them").waitFor();
+    assert.match(await planner.innerText(), /ERROR\s+7\s+0/);
+    assert.equal(await planner.locator(".state.failed").count(), 1);
+    await screen(page, "lag-light");
+    await page.getByText("By partition").click();
+    await page.getByRole("cell", { name: "STOP", exact: true }).waitFor();
+    await page.getByText("planner: OK, read to its end").waitFor(); // in the region that is read out
+    assert.equal(await planner.locator(".state.ok").count(), 1);
+    const looks = page.getByRole("switch", { name: "Look every two seconds" });
+    await looks.focus();
+    await page.keyboard.press("Space");
+    assert.equal(await looks.isChecked(), false);
+    await page.waitForTimeout(500); // the look under way
+    let asked = 0;
+    page.on("request", (request) => { asked += request.url().includes("operations/lag") ? 1 : 0; });
+    await page.waitForTimeout(2600);
+    assert.equal(asked, 0);
+  });
+});
+
+test("replays are listed, and one is compared in sum and by message, also with another", async () => {
+  await at("/replays", async (page) => {
+    await page.getByRole("link", { name: "one", exact: true }).click();
+    await page.getByText("gained in 1 packs, lost in 0").waitFor();
+    const said = await page.locator("main").innerText();
+    for (const part of [/Tokens\s+900 → 1,158/, /median\s+40 ms → 44 ms/, /95th percentile\s+92 ms → –/, /D1\s+D3\s+1/, /claims\s+1\s+2/, /semantic_items\s+4\s+1\s+0/]) {
+      assert.match(said, part);
+    }
+    assert.match(await page.getByRole("region", { name: "Messages that came out otherwise" }).innerText(), /D1 → D3\s+120 → 378/);
+    await screen(page, "replay-light");
+    await page.getByLabel("Against").selectOption("two");
+    await page.getByText("5 more").waitFor();
+    assert.ok(page.url().endsWith("#/replay/one?against=two"), page.url());
+  });
+});
+
 for (const colorScheme of ["light", "dark"]) {
   test(`every text is legible in the ${colorScheme} scheme`, async () => {
     const views = ["/ask", "/message/told", "/message/told?row=node:1.1", "/message/told?row=claim:1.2:0", "/pack/old",
-      "/compare/told/old", "/decisions", "/conversation/c1?client=web"];
+      "/compare/told/old", "/decisions", "/conversation/c1?client=web", "/lag", "/replays", "/replay/one"];
     await at(views[0], async (page) => {
       for (const view of views) {
         await page.goto(`${URL_OF}/console/#${view}`);
         if (view.startsWith("/message")) await complete(page);
-        else await page.locator("main h2, main h3, form, .turn").first().waitFor();
+        else await page.locator("main h2, main h3, form, .turn, main td").filter({ visible: true }).first().waitFor();
         assert.deepEqual(await faint(page, 4.5), [], view);
         if (colorScheme === "dark") await screen(page, `${view.split(/[/?]/)[1]}-dark`);
       }

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 from streams.edges.cli.doctor.remedies import REMEDIES
-from streams.edges.client.errors import CODES
+from streams.edges.client.errors import CODES, error_page
 from streams.runtime.stage_runner import BUG
 from tests.checkout import ROOT
 
@@ -78,8 +78,8 @@ def test_every_reason_of_a_dead_letter_has_a_section_and_every_section_a_reason(
 
 
 def test_every_status_of_a_problem_has_a_section() -> None:
-    # 413 and 415 are looked up in a table of codes of documents.
-    assert _sections()["HTTP"] == _statuses() | {"HTTP 413", "HTTP 415"}
+    # 405 is the router's; 413 and 415 are looked up in a table of codes of documents.
+    assert _sections()["HTTP"] == _statuses() | {"HTTP 405", "HTTP 413", "HTTP 415"}
 
 
 def test_every_error_of_a_command_has_a_section() -> None:
@@ -90,6 +90,12 @@ def test_every_section_says_what_it_means_why_and_what_to_do() -> None:
     text = (ROOT / "docs" / "errors.md").read_text()
     for section in text.split("\n### ")[1:]:
         assert all(f"\n- {word}: " in section for word in ("Means", "Cause", "Next")), section
+
+
+def test_every_error_of_a_command_and_every_refusal_names_a_section_that_is_there() -> None:
+    pages = [error_page(code) for code in (*CODES, *_codes(), *_statuses())]
+    assert {page.partition("#")[0] for page in pages} == {"docs/errors.md"}
+    assert {page.partition("#")[2] for page in pages} <= _anchors("docs/errors.md")
 
 
 def test_every_page_that_the_doctor_names_has_its_anchor() -> None:

@@ -65,6 +65,7 @@ ARROWS: Mapping[str, str] = {
         agents.core.language agents.errors agents.ports streams.config streams.stores streams.telemetry""",
     "streams.stores.passages": """agents.concurrency agents.core.language agents.core.retrieval agents.errors
         agents.ports streams.child_process streams.stores""",
+    "streams.stores.remote": "agents.errors agents.ports streams.stores streams.stores.graph streams.version",
     "streams.stores.sessions": """agents.core.conversation agents.errors streams.child_process
         streams.stores""",
     "streams.stores.seen": """agents.concurrency agents.errors streams.stores.graph streams.stores.passages
@@ -78,13 +79,13 @@ ARROWS: Mapping[str, str] = {
     "streams.runtime": """agents.concurrency agents.context agents.core.depth agents.core.language agents.core.tools
         agents.errors agents.ports agents.stages streams.broker streams.config streams.dependencies streams.faust
         streams.kafka streams.models streams.policies streams.runtime.admission streams.stores streams.stores.graph
-        streams.stores.passages
-        streams.stores.sessions streams.telemetry streams.topology streams.version streams.views""",
+        streams.stores.passages streams.stores.remote streams.stores.sessions streams.telemetry streams.topology
+        streams.version streams.views""",
     "streams.runtime.admission": "streams.kafka",
     "streams.replay": """agents.core.conversation agents.core.packs agents.core.progress agents.errors agents.ports
-        agents.stages streams.broker streams.config streams.dependencies streams.kafka streams.models streams.policies
-        streams.runtime streams.stores streams.version
-        streams.stores.graph streams.stores.passages streams.stores.sessions streams.topology streams.views""",
+        agents.stages streams.broker streams.config streams.dependencies streams.kafka streams.models
+        streams.policies streams.runtime streams.stores streams.stores.graph streams.stores.passages
+        streams.stores.remote streams.stores.sessions streams.topology streams.version streams.views""",
     "streams.audit": "agents.errors streams.kafka",
     "streams.explanations": "agents.core.packs agents.errors agents.ports streams.kafka",
     "streams.redrive": "streams.replay streams.runtime",
@@ -101,10 +102,12 @@ ARROWS: Mapping[str, str] = {
         agents.errors agents.ports agents.stages streams.config
         streams.kafka streams.models streams.policies streams.runtime streams.telemetry""",
     "streams.edges.audit": "agents.errors agents.ports streams.edges.client streams.explanations streams.kafka",
+    "streams.edges.operations": "streams.edges.client streams.kafka streams.replay streams.topology",
     "streams.edges.http": """agents.core.packs agents.stages streams.config streams.edges.client streams.runtime
         streams.telemetry streams.version""",
     "streams.edges.http.endpoints": """agents.core.documents agents.core.packs agents.errors agents.ports
-        streams.edges.audit streams.edges.client streams.edges.http streams.explanations""",
+        streams.edges.audit streams.edges.client streams.edges.http streams.edges.operations streams.explanations
+        streams.kafka streams.topology""",
     "streams.edges.http.events": """agents.core.progress streams.edges.client streams.edges.http
         streams.telemetry""",
     "streams.edges.http.openai": """streams.config streams.edges.client streams.edges.http
@@ -116,10 +119,10 @@ ARROWS: Mapping[str, str] = {
         agents.stages streams.config streams.edges.client streams.edges.http streams.telemetry
         streams.version""",
     # The command names the modules of its verbs in a table, `demo` and `eval` among them: it imports neither.
-    "streams.edges.cli": """agents.core.assessment agents.core.language agents.core.packs agents.errors
-        streams.config streams.edges.client streams.edges.console
-        streams.edges.http streams.edges.http.app streams.edges.mcp streams.kafka streams.policies streams.registry
-        streams.runtime streams.telemetry streams.topology streams.version""",
+    "streams.edges.cli": """agents.core.assessment agents.core.language agents.core.packs agents.errors streams.config
+        streams.edges.client streams.edges.console streams.edges.http streams.edges.http.app streams.edges.mcp
+        streams.edges.operations streams.kafka streams.policies streams.registry streams.runtime streams.telemetry
+        streams.topology streams.version""",
     "streams.edges.cli.audit": """agents.ports streams.audit streams.config streams.edges.audit streams.edges.cli
         streams.edges.client streams.edges.http streams.explanations streams.kafka streams.replay streams.runtime""",
     "streams.edges.cli.demo": """agents.core.documents streams.config streams.edges.cli streams.edges.client
@@ -127,12 +130,14 @@ ARROWS: Mapping[str, str] = {
         streams.topology""",
     "streams.edges.cli.dlq": """streams.config streams.edges.cli streams.edges.client streams.kafka streams.redrive
         streams.replay streams.runtime streams.topology""",
-    "streams.edges.cli.doctor": """agents.errors streams.config streams.edges.cli streams.edges.client streams.kafka
-        streams.replay streams.runtime streams.stores.graph streams.stores.seen streams.topology""",
+    "streams.edges.cli.doctor": """agents.errors streams.config streams.edges.cli streams.edges.client
+        streams.edges.operations streams.kafka streams.replay streams.runtime streams.stores.graph
+        streams.stores.remote streams.stores.seen streams.topology""",
     "streams.edges.cli.ingest": """agents.core.documents agents.errors agents.ports streams.documents streams.edges.cli
         streams.edges.client streams.kafka streams.runtime""",
     "streams.edges.cli.replay": """streams.config streams.dependencies streams.edges.cli streams.edges.client
-        streams.evaluation streams.kafka streams.replay streams.runtime streams.stores streams.views""",
+        streams.edges.operations streams.evaluation streams.kafka streams.replay streams.runtime streams.stores
+        streams.views""",
     "streams.edges.cli.eval": """streams.edges.cli streams.edges.cli.demo streams.edges.client streams.evaluation
         streams.evaluation.deep streams.stores.passages streams.topology""",
     "streams.docs": """streams.config streams.docs.types streams.edges.http.app streams.kafka streams.runtime

@@ -51,7 +51,18 @@ def test_the_schema_accepts_it_and_would_refuse_a_slip():
 
 
 def test_all_that_fathom_needs_is_there_and_every_group_runs_once():
-    assert {"kafka", "redis", "qdrant", "neo4j", "prometheus", "grafana", "kafka-ui", "demo", "ask"} <= SERVICES.keys()
+    assert {
+        "kafka",
+        "redis",
+        "qdrant",
+        "neo4j",
+        "prometheus",
+        "grafana",
+        "kafka-ui",
+        "demo",
+        "ask",
+        "seal",
+    } <= SERVICES.keys()
     run = Counter(stage.group_name for groups in workers().values() for stage in set(stages_of(groups)))
     stages = Counter(stage.group_name for stage in stages_of(()))
     assert run == stages
@@ -169,14 +180,20 @@ def test_each_secret_is_made_once_and_lies_where_its_owner_alone_gets_in(tmp_pat
     assert "deploy/secrets/" in (ROOT / ".gitignore").read_text().splitlines()
 
 
-def test_prometheus_asks_every_worker_and_ask_at_its_port():
+def test_prometheus_asks_every_process_of_ours_at_its_port():
     scraped = yaml.safe_load((ROOT / "deploy/prometheus/prometheus.yml").read_text())["scrape_configs"]
     targets = {target for job in scraped for each in job["static_configs"] for target in each["targets"]}
-    assert targets == {f"{name}:{environment(name)['FATHOM_HTTP_PORT']}" for name in (*workers(), "ask")}
+    assert targets == {f"{name}:{environment(name)['FATHOM_HTTP_PORT']}" for name in (*workers(), "ask", "seal")}
+
+
+def test_the_sealer_has_no_secret_and_goes_on_sealing():
+    assert SERVICES["seal"]["secrets"] == []
+    assert SERVICES["seal"]["command"][1:4] == ["audit", "seal", "--every"]
+    assert SERVICES["seal"]["restart"] == "unless-stopped"
 
 
 def test_the_dockerfile_builds_what_compose_runs():
-    for name in (*workers(), "demo", "ask"):
+    for name in (*workers(), "demo", "ask", "seal"):
         assert SERVICES[name]["build"] == {"context": ".", "dockerfile": "deploy/Dockerfile"}
         assert SERVICES[name]["command"][0] == "fathom"
     [base] = re.findall(r"^FROM (\S+)$", DOCKERFILE, re.MULTILINE)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from schemas.topics import TOPICS
+from schemas.topics import AUDIT_HEADS, TOPICS
+from streams.audit.chain import AUDITED
 from streams.runtime import access
 from streams.topology import GROUPS, STAGES
 
@@ -34,3 +35,11 @@ def test_no_group_writes_what_outsiders_write_and_serve_reads_in_no_group():
 def test_an_unknown_group_has_no_rights():
     with pytest.raises(KeyError):
         access.of_group("nobody")
+
+
+def test_the_sealer_reads_what_it_seals_and_writes_heads_alone():
+    given = access.of_seal()
+    assert given.group is None
+    assert given.topics.keys() == {*AUDITED, AUDIT_HEADS.name}
+    assert [name for name, each in given.topics.items() if "Write" in each] == [AUDIT_HEADS.name]
+    assert all({"Describe", "DescribeConfigs", "Read"} <= {*each} for each in given.topics.values())

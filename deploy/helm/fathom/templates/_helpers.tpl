@@ -70,8 +70,8 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 {{- end -}}
 
-{{- /* The environment of every process; secrets are files, and their names stand here. */ -}}
-{{- define "fathom.settings" -}}
+{{- /* Where the brokers are and how they are spoken to; secrets are files, and their names stand here. */ -}}
+{{- define "fathom.kafkaSettings" -}}
 FATHOM_BROKER: {{ .Values.kafka.bootstrapServers | quote }}
 FATHOM_PARTITIONS: {{ .Values.kafka.partitions | quote }}
 FATHOM_REPLICATION: {{ .Values.kafka.replicas | quote }}
@@ -88,6 +88,14 @@ FATHOM_KAFKA_KEY_FILE: /secrets/kafka/user.key
 {{- if and .Values.kafka.caSecret (hasSuffix "SSL" .Values.kafka.security) }}
 FATHOM_KAFKA_CA_FILE: /secrets/kafka-ca/ca.crt
 {{- end }}
+FATHOM_HTTP_HOST: 0.0.0.0
+FATHOM_HTTP_PORT: "8080"
+FATHOM_LOG_FORMAT: json
+{{- end -}}
+
+{{- /* The environment of every process that works on the stores. */ -}}
+{{- define "fathom.settings" -}}
+{{ include "fathom.kafkaSettings" . }}
 {{- if not .Values.stores.redis.urlSecret }}
 FATHOM_REDIS_URL: {{ .Values.stores.redis.url | quote }}
 {{- end }}
@@ -98,9 +106,6 @@ FATHOM_QDRANT_API_KEY_FILE: /secrets/qdrant/api-key
 FATHOM_NEO4J_URL: {{ .Values.stores.neo4j.url | quote }}
 FATHOM_NEO4J_USER: {{ .Values.stores.neo4j.user | quote }}
 FATHOM_NEO4J_PASSWORD_FILE: /secrets/neo4j/password
-FATHOM_HTTP_HOST: 0.0.0.0
-FATHOM_HTTP_PORT: "8080"
-FATHOM_LOG_FORMAT: json
 {{- range $file, $_ := .Values.policies }}
 FATHOM_{{ trimSuffix ".yaml" $file | trimSuffix "s" | upper }}_POLICY: /policies/{{ $file }}
 {{- end }}
@@ -141,8 +146,8 @@ readinessProbe:
   failureThreshold: 2
 {{- end -}}
 
-{{- /* Of the container; arguments: the root, the name of the user. */ -}}
-{{- define "fathom.mounts" -}}
+{{- /* Of a container that speaks to brokers alone; arguments: the root, the name of the user. */ -}}
+{{- define "fathom.kafkaMounts" -}}
 {{- $ := index . 0 -}}
 - {name: tmp, mountPath: /tmp}
 {{- if ne $.Values.kafka.security "PLAINTEXT" }}
@@ -151,6 +156,11 @@ readinessProbe:
 - {name: kafka-ca, mountPath: /secrets/kafka-ca, readOnly: true}
 {{- end }}
 {{- end }}
+{{- end -}}
+
+{{- define "fathom.mounts" -}}
+{{- $ := index . 0 -}}
+{{ include "fathom.kafkaMounts" . }}
 {{- if $.Values.stores.qdrant.apiKeySecret }}
 - {name: qdrant, mountPath: /secrets/qdrant, readOnly: true}
 {{- end }}
@@ -160,7 +170,7 @@ readinessProbe:
 {{- end }}
 {{- end -}}
 
-{{- define "fathom.volumes" -}}
+{{- define "fathom.kafkaVolumes" -}}
 {{- $ := index . 0 -}}
 - {name: tmp, emptyDir: {}}
 {{- if and (ne $.Values.kafka.security "PLAINTEXT") (ne $.Values.kafka.security "") }}
@@ -171,6 +181,11 @@ readinessProbe:
   secret: {secretName: {{ $.Values.kafka.caSecret }}, defaultMode: 0440}
 {{- end }}
 {{- end }}
+{{- end -}}
+
+{{- define "fathom.volumes" -}}
+{{- $ := index . 0 -}}
+{{ include "fathom.kafkaVolumes" . }}
 {{- if $.Values.stores.qdrant.apiKeySecret }}
 - name: qdrant
   secret: {secretName: {{ $.Values.stores.qdrant.apiKeySecret }}, defaultMode: 0440}

@@ -1,6 +1,5 @@
 """`fathom audit seal`, `head` and `verify`: the hash chain over decisions, claims and corrections."""
 
-import asyncio
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -11,11 +10,13 @@ import orjson
 import typer
 
 from schemas.topics import AUDIT_HEADS
+from streams import config
 from streams.audit import sealing
 from streams.audit.chain import AUDITED
 from streams.audit.sealing import AuditLog, AuditVerdict, ChainBroken
 from streams.audit.verifying import HeadAnchor
 from streams.edges.cli.arguments import Broker, Json
+from streams.edges.cli.audit.seal_service import keep_sealing
 from streams.edges.cli.progress import Progress
 from streams.edges.client import clients
 from streams.edges.client.errors import CHECK, CONFIG, OK, USAGE, CommandFailed
@@ -39,7 +40,8 @@ def seal(
 ) -> None:
     """Seal the audit topics: write a head over what came since the last one; --every keeps doing it.
 
-    Exits with 5 where less is there than was sealed. Print the newest head with `fathom audit head`, and keep it
+    Exits with 5 where less is there than was sealed; with --every also with 4 where the broker is away, and in order on
+    SIGTERM. Print the newest head with `fathom audit head`, and keep it
     elsewhere: cut off together with its heads, a log looks whole.
     """
     clients.run(_seal(clients.bootstrap_of(broker, writes=True), every, as_json=as_json))
@@ -105,7 +107,8 @@ def _now() -> datetime:
 
 async def _seal(bootstrap: str, every: float | None, *, as_json: bool) -> None:
     async with _opened(bootstrap) as log, clients.producing(bootstrap) as producer:
-        while True:
+
+        async def once() -> None:
             try:
                 sealed, newest = await sealing.seal(log, producer, _now)
             except ChainBroken as error:
@@ -114,9 +117,8 @@ async def _seal(bootstrap: str, every: float | None, *, as_json: bool) -> None:
                 print(orjson.dumps({"sealed": sealed, "head": None if newest is None else str(newest)}).decode())
             elif sealed or every is None:
                 print(f"{sealed:,} records sealed, head {newest}" if newest else "nothing to seal yet", flush=True)
-            if every is None:
-                return
-            await asyncio.sleep(every)
+
+        await (once() if every is None else keep_sealing(once, every, config.load()))
 
 
 async def _head(bootstrap: str) -> HeadAnchor | None:

@@ -10,8 +10,8 @@ from aiokafka.admin import AIOKafkaAdminClient
 
 from streams.config import Settings
 from streams.edges.cli.doctor.findings import DOWN, OK, SKIPPED, WARN, WRONG, Finding, found, some
-from streams.edges.cli.lag import GroupLag, group_lag
 from streams.edges.client import clients
+from streams.edges.operations.lag import GroupLag, group_lag
 from streams.kafka import aiokafka_private, topic_rights, topics_admin, topics_plan
 from streams.kafka.lag_status import LagStatus, LagWindow
 from streams.kafka.security import security_of

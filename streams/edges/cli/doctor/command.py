@@ -1,8 +1,9 @@
 """`fathom doctor`: checks of all dependencies, and of the stores against the log."""
 
 import asyncio
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
-from typing import Annotated, cast
+from typing import Annotated
 
 import orjson
 import typer
@@ -24,15 +25,14 @@ from streams.edges.client import clients
 from streams.edges.client.errors import CHECK, DOWN, OK, CommandFailed, explain
 from streams.kafka.security import security_of
 from streams.replay import broker_source
-from streams.replay.chosen_stores import opened_stores
 from streams.replay.log import opened
-from streams.replay.reconcile import Checkup, Graph, Index, per_tenant
+from streams.replay.mended_stores import HeldStores, held_stores, mended_stores
+from streams.replay.reconcile import Checkup, per_tenant
 from streams.runtime import data_dir as homes
-from streams.runtime.app import dependencies
 from streams.runtime.up import store_settings
+from streams.stores.remote.client import StoresNotServed
+from streams.stores.remote.server import StoresBusy
 from streams.topology import STAGES
-
-STORES = ("redis", "graph", "index")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +66,13 @@ def doctor(
     """
     settings = settings_of(broker)
     mending = Mending(reconcile or repair or remove_orphans, tenant, repair, remove_orphans)
-    if mending.wanted:
-        broker_source.refuse_held_stores(settings, [settings.neo4j_url, settings.qdrant_url])
     findings: list[Finding] = machine(settings)
     table: list[dict[str, object]] | None = None
     left = 0
     try:
         table, left = clients.run(_checked(settings, findings, mending, canary=canary))
+    except (StoresBusy, StoresNotServed):
+        raise
     except (Unavailable, ConfigError, FathomError, CommandFailed) as error:
         findings.append(found("broker", DOWN_STATE, explain(error)[0]))
     if as_json:
@@ -91,34 +91,32 @@ async def _checked(
     settings: Settings, findings: list[Finding], mending: Mending, *, canary: bool
 ) -> tuple[list[dict[str, object]] | None, int]:
     """Look at everything and reconcile where it is wanted; what that found, and how much of it is left."""
-    home = homes.home_of(settings.broker)
-    addresses = None if home is None else homes.running(home)
-    ready = None
-    if addresses is not None:
-        answer = await asyncio.to_thread(running.asked, addresses.http)
-        findings.append(running.readiness(answer, addresses.http))
-        ready = running.stores_of(answer)
-    findings.append(await asyncio.to_thread(running.model, settings.llm_url))
-    index = store_settings(settings, STAGES).index_directory()
-    findings += await stores(settings, ready, note_of(index))
-    async with broker_source.broker_of(settings) as bootstrap:
-        findings += await broker_findings(settings, bootstrap, runs=home is None or addresses is not None)
-        findings.append(await canary_finding(bootstrap) if canary else unsent())
-        if not mending.wanted:
-            return None, 0
-        return await _reconciled(settings, bootstrap, mending)
+    async with held_stores(settings) if mending.wanted else nullcontext() as held:
+        home = homes.home_of(settings.broker)
+        addresses = None if home is None else homes.running(home)
+        ready = None
+        if addresses is not None:
+            answer = await asyncio.to_thread(running.asked, addresses.http)
+            findings.append(running.readiness(answer, addresses.http))
+            ready = running.stores_of(answer)
+        findings.append(await asyncio.to_thread(running.model, settings.llm_url))
+        index = store_settings(settings, STAGES).index_directory()
+        findings += await stores(settings, ready, note_of(index))
+        async with broker_source.broker_of(settings) as bootstrap:
+            findings += await broker_findings(settings, bootstrap, runs=home is None or addresses is not None)
+            findings.append(await canary_finding(bootstrap) if canary else unsent())
+            if not mending.wanted:
+                return None, 0
+            return await _reconciled(settings, bootstrap, mending, held)
 
 
 async def _reconciled(
-    settings: Settings, bootstrap: str, mending: Mending
+    settings: Settings, bootstrap: str, mending: Mending, held: HeldStores | None
 ) -> tuple[list[dict[str, object]] | None, int]:
-    async with (
-        opened_stores(settings, STORES, STAGES) as there,
-        opened(bootstrap, security_of(settings)) as log,
-    ):
+    async with mended_stores(settings, held) as there, opened(bootstrap, security_of(settings)) as log:
         with Progress() as progress:
-            graph, index = cast("Graph", there.graph), cast("Index", there.index)
-            built = dependencies(settings, there)
-            checkup = Checkup(log, built, graph, index, mending.tenant, progress.advance)
+            checkup = Checkup(
+                log, there.built, there.graph, there.index, mending.tenant, progress.advance, there.snapshot
+            )
             differences, left = await checkup.mend(repair=mending.repair, remove_orphans=mending.remove_orphans)
     return per_tenant(differences), len(left)

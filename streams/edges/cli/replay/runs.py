@@ -12,16 +12,13 @@ from streams.edges.cli.replay.options import Execute, Report
 from streams.edges.cli.replay.page import page_of
 from streams.edges.cli.up import settings_of
 from streams.edges.client import clients
-from streams.edges.client.errors import USAGE, CommandFailed, nearest
+from streams.edges.operations.replays import difference, records_of_replays, topics_of_replay
 from streams.kafka.clients import administering
 from streams.kafka.security import security_of
 from streams.kafka.topics_admin import existing
 from streams.replay import broker_source, runs
 from streams.replay.differences import Answer, Change, Differences
-from streams.replay.log import opened
 from streams.replay.reprocess import Reprocessed
-from streams.replay.runs import Run
-from streams.replay.selection import Selection
 
 SHOWN, MAX_QUERY, MAX_ITEMS = 20, 60, 4
 
@@ -34,14 +31,12 @@ def listed(broker: Broker = None, as_json: Json = False) -> None:
 
 
 async def _list(settings: Settings, *, as_json: bool) -> None:
-    async with broker_source.broker_of(settings) as bootstrap, opened(bootstrap, security_of(settings)) as log:
-        for replay_id, topics in runs.replays(await existing(bootstrap, security_of(settings))).items():
-            spans = {topic: await log.spans(topic) for topic in topics}
-            records = {topic: sum(map(len, each)) for topic, each in spans.items()}
+    async with broker_source.broker_of(settings) as bootstrap:
+        for replay_id, records in (await records_of_replays(bootstrap, security_of(settings))).items():
             if as_json:
                 print(orjson.dumps({"replay_id": replay_id, "topics": records}).decode())
             else:
-                print(f"{replay_id}  {sum(records.values()):>9,} records in {', '.join(topics)}")
+                print(f"{replay_id}  {sum(records.values()):>9,} records in {', '.join(records)}")
 
 
 def clean(
@@ -57,7 +52,7 @@ def clean(
 async def _clean(replay_id: str, settings: Settings, *, execute: bool, as_json: bool) -> None:
     security = security_of(settings)
     async with broker_source.broker_of(settings) as bootstrap:
-        topics = _known(replay_id, runs.replays(await existing(bootstrap, security)))
+        topics = topics_of_replay(replay_id, runs.replays(await existing(bootstrap, security)))
         if execute:
             async with administering(bootstrap, security) as admin:
                 await admin.delete_topics(topics)
@@ -68,13 +63,6 @@ async def _clean(replay_id: str, settings: Settings, *, execute: bool, as_json: 
         print(f"{'deleted' if execute else 'would delete'} {topic}")
     if not execute:
         typer.echo("nothing was done: --execute does it", err=True)
-
-
-def _known(replay_id: str, found: dict[str, list[str]]) -> list[str]:
-    if replay_id not in found:
-        hint = nearest(replay_id, list(found)) or "; `fathom replay list` shows all"
-        raise CommandFailed(f"there is no replay {replay_id}{hint}", USAGE)
-    return found[replay_id]
 
 
 def diff(
@@ -90,12 +78,8 @@ def diff(
 
 
 async def _diff(replay_id: str, against: str | None, settings: Settings) -> Differences:
-    async with broker_source.broker_of(settings) as bootstrap, opened(bootstrap, security_of(settings)) as log:
-        there = runs.replays(await existing(bootstrap, security_of(settings)))
-        for each in (replay_id, against):
-            if each is not None:
-                _known(each, there)
-        return await runs.compare(log, Run(against), Run(replay_id), Selection())
+    async with broker_source.broker_of(settings) as bootstrap:
+        return await difference(bootstrap, security_of(settings), replay_id, against)
 
 
 def show(

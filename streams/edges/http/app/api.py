@@ -20,6 +20,7 @@ from streams.edges.http.endpoints.documents import documents_router
 from streams.edges.http.endpoints.explanations import explanations_router
 from streams.edges.http.endpoints.judgements import judgements_router
 from streams.edges.http.endpoints.messages import messages_router
+from streams.edges.http.endpoints.operations import operations_router
 from streams.edges.http.endpoints.packs import reading_router
 from streams.edges.http.endpoints.profiles import profiles_router
 from streams.edges.http.events.message_progress import ProgressStore
@@ -79,6 +80,7 @@ def api(
     made.include_router(answers_router(sender, seconds))
     made.include_router(decisions_router(decisions))
     made.include_router(explanations_router(sender, decisions, seconds))
+    made.include_router(operations_router(lambda: exchange.bootstrap()))
     made.include_router(forgetting_router(sender))
     made.include_router(events_router(tail, settings.events_most_streams))
     made.include_router(openai_router(settings, exchange))

@@ -157,7 +157,8 @@ class DocumentEndpoints:
         try:
             value = await documents.value_of(name, data, kind, stated, self._reader, grant.tenant)
         except Rejected as refused:
-            raise Problem(STATUS.get(refused.code, 422), f"{refused.code}: {refused.detail}") from None
+            status = STATUS.get(refused.code, 422)
+            raise Problem(status, f"{refused.code}: {refused.detail}", code=refused.code) from None
         except BadInput as error:
             raise Problem(422, str(error)) from None
         except Unavailable as error:

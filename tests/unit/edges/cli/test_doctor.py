@@ -5,7 +5,7 @@ from pathlib import Path
 from streams.edges.cli.doctor import broker, canary, machine, running, shown, stores
 from streams.edges.cli.doctor.findings import DOWN, OK, SKIPPED, WARN, WRONG, Finding
 from streams.edges.cli.doctor.remedies import REMEDIES
-from streams.edges.cli.lag import GroupLag
+from streams.edges.operations.lag import GroupLag
 from streams.kafka.lag_status import LagJudged, LagStatus
 from streams.kafka.topics_plan import TopicChange
 from streams.stores.passages.vectors import HashingEmbedder, UseEmbedder

@@ -1,5 +1,7 @@
 """Every error of a command is one sentence with a next step, and an exit code."""
 
+import sys
+
 import pytest
 from aiokafka.errors import KafkaConnectionError
 
@@ -16,6 +18,7 @@ from streams.edges.client.errors import (
     exit_codes,
     explain,
     nearest,
+    told,
 )
 from streams.faust.consumer_group import GroupError
 from streams.kafka.topics_plan import TopicError
@@ -82,3 +85,22 @@ def test_an_interrupt_ends_with_130():
 def test_the_nearest_known_name_is_offered_and_nothing_where_none_is_near():
     assert nearest("messages.im", ["messages.in", "documents.in"]) == "; did you mean messages.in?"
     assert nearest("zzz", ["messages.in"]) == ""
+
+
+@pytest.mark.parametrize(
+    ("error", "terminal", "last"),
+    [
+        (Unavailable("broker", "refused"), True, "        see docs/errors.md#unavailable"),
+        (KafkaConnectionError("refused"), True, "        see docs/errors.md#kafkaerror"),
+        (CommandFailed("no such topic", USAGE), True, "fathom: no such topic"),
+        (ConfigError("unknown setting"), False, "fathom: unknown setting"),
+    ],
+)
+def test_on_a_terminal_alone_an_error_names_its_page(
+    error: Exception, terminal: bool, last: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
+    told(error)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[-1] == last
+    assert len(lines) == (2 if "see" in last else 1)

@@ -47,7 +47,8 @@ def detail(response: httpx.Response, status: int) -> str:
     assert response.status_code == status, response.text
     assert response.headers["content-type"] == "application/problem+json"
     problem = response.json()
-    assert problem.keys() == {"title", "status", "detail"}
+    assert problem.keys() == {"type", "title", "status", "detail"}
+    assert problem["type"].startswith("docs/errors.md#")
     assert problem["status"] == status
     return problem["detail"]
 

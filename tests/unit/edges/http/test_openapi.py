@@ -31,6 +31,8 @@ OPERATION_IDS = {
     "/answers/{message_id}": "answer", "/decisions": "decisions",
     "/explain/{message_id}": "explain",
     "/conversations/{conversation_id}": "conversation",
+    "/operations/lag": "lag", "/operations/replays": "replays",
+    "/operations/replays/{replay_id}": "replay_difference",
     "delete /conversations/{conversation_id}": "forget_conversation", "/events": "events", "/openapi.json": "describe",
 }  # fmt: skip
 

@@ -235,6 +235,7 @@ def test_after_too_many_calls_the_answer_is_429_with_when_to_try_again():
     assert refused.headers["retry-after"] == "3"
     assert refused.headers["content-type"] == "application/problem+json"
     assert json.loads(refused.body) == {
+        "type": "docs/errors.md#http-429",
         "title": "Too Many Requests",
         "status": 429,
         "detail": "too many calls: try again in 3 s",

@@ -11,8 +11,10 @@ import type { Language } from "./language/say.ts";
 import { Ask } from "./views/Ask.tsx";
 import { Conversation } from "./views/Conversation.tsx";
 import { Decisions } from "./views/Decisions.tsx";
+import { Lag } from "./views/Lag.tsx";
 import { Message } from "./views/Message.tsx";
 import { Compare, Pack } from "./views/Pack.tsx";
+import { Replay, Replays } from "./views/Replays.tsx";
 
 const SCHEMES = ["auto", "light", "dark"] as const;
 type Scheme = (typeof SCHEMES)[number];
@@ -79,6 +81,12 @@ function View({ route, announce }: { route: Route; announce: (text: string) => v
       return <Conversation key={id} id={id} client={query.get("client") ?? ""} />;
     case "decisions":
       return <Decisions days={Number(query.get("days") ?? 30)} />;
+    case "lag":
+      return <Lag announce={announce} />;
+    case "replays":
+      return <Replays />;
+    case "replay":
+      return <Replay id={id} against={query.get("against") ?? ""} />;
     default:
       return <p class="problem">{say("unknown")}</p>;
   }
@@ -95,7 +103,10 @@ interface BarProps {
 
 function Bar(given: BarProps) {
   const { say, language } = useSpeech();
-  const views = [["ask", "nav.ask"], ["decisions", "nav.decisions"], ["conversation", "nav.conversations"]] as const;
+  const views = [
+    ["ask", "nav.ask"], ["decisions", "nav.decisions"], ["conversation", "nav.conversations"],
+    ["lag", "nav.lag"], ["replays", "nav.replays"],
+  ] as const;
   return (
     <header class="top">
       <span class="logo"><svg viewBox="0 0 16 16" aria-hidden="true"><path d="M5 3v10M5 4h7M5 8h5M5 12h3" /></svg>Fathom</span>

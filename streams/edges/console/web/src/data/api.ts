@@ -2,7 +2,7 @@
 
 import { Refused } from "./follow.ts";
 import { forgetToken, token } from "./session.ts";
-import type { ContextPack, ConversationShown, DecisionsShown } from "./types.ts";
+import type { ContextPack, ConversationShown, DecisionsShown, GroupLag, ReplayDifference } from "./types.ts";
 
 export interface Question {
   question: string;
@@ -87,6 +87,20 @@ export async function conversation(id: string, client: string): Promise<Conversa
 
 export async function decisions(days: number): Promise<DecisionsShown> {
   return (await (await call(`decisions?days=${days}`)).json()) as DecisionsShown;
+}
+
+export async function lag(signal: AbortSignal): Promise<{ groups: GroupLag[] }> {
+  return (await (await call("operations/lag", { signal })).json()) as { groups: GroupLag[] };
+}
+
+export async function replays(signal: AbortSignal): Promise<{ replays: { replay_id: string; topics: Record<string, number> }[] }> {
+  return (await (await call("operations/replays", { signal })).json()) as { replays: { replay_id: string; topics: Record<string, number> }[] };
+}
+
+/** What a replay made otherwise than another one, or with "" than the recorded run. */
+export async function replayDifference(id: string, against: string, signal: AbortSignal): Promise<ReplayDifference> {
+  const query = against === "" ? "" : `?against=${encodeURIComponent(against)}`;
+  return (await (await call(`operations/replays/${encodeURIComponent(id)}${query}`, { signal })).json()) as ReplayDifference;
 }
 
 /** Wait, or throw when `signal` aborts. */

@@ -267,3 +267,42 @@ export interface DecisionsShown {
     degraded: boolean;
   }[];
 }
+
+export interface LagOf {
+  status: string;
+  lag: number;
+  why: string;
+}
+
+export interface GroupLag extends LagOf {
+  group: string;
+  members: number;
+  partitions: (LagOf & { partition: string })[];
+}
+
+export interface ReplayChange {
+  message_id: string;
+  query: string;
+  depth: [string, string];
+  tokens: [number, number];
+  evidence: [boolean, boolean];
+  sources_gained: string[];
+  sources_lost: string[];
+  items_gained: { section: string; title: string }[];
+  items_lost: { section: string; title: string }[];
+}
+
+export interface ReplayDifference {
+  compared: number;
+  different: number;
+  only_replayed: number;
+  depths: { was: string; now: string; messages: number }[];
+  sources: Record<string, Record<string, number>>;
+  items: Record<string, Record<string, number>>;
+  tokens: { was: number; now: number };
+  evidence: { gained: number; lost: number };
+  degraded: { was: number; now: number };
+  latency_ms: Record<"was" | "now", Record<"p50" | "p95", number | null>>;
+  changes: ReplayChange[];
+  changes_left_out: number;
+}

@@ -1,0 +1,141 @@
+/** The replays, and what one made otherwise than the recorded run or than another: in sum and by message. */
+
+import type { ComponentChildren } from "preact";
+
+import { replayDifference, replays } from "../data/api.ts";
+import { useLoaded } from "../data/loading.ts";
+import { address } from "../data/routes.ts";
+import { milliseconds, number } from "../data/text.ts";
+import type { ReplayChange, ReplayDifference } from "../data/types.ts";
+import { useSpeech } from "../language/say.ts";
+import { Badge, Block, Fields } from "../parts/small.tsx";
+import { Waiting } from "./Pack.tsx";
+
+export function Replays() {
+  const { say, locale } = useSpeech();
+  const { value, why } = useLoaded((signal) => replays(signal), []);
+  return (
+    <div class="replays">
+      <h1>{say("replays.title")}</h1>
+      {value === null ? <Waiting why={why} /> : value.replays.length === 0 ? <p class="quiet">{say("replays.none")}</p> : (
+        <Grid name={say("replays.title")} heads={[say("replays.replay"), say("replays.topics"), say("lag.records")]} numbers={1}>
+          {value.replays.map((each) => (
+            <tr key={each.replay_id}>
+              <th scope="row"><a href={address("replay", [each.replay_id])}>{each.replay_id}</a></th>
+              <td>{Object.keys(each.topics).join(", ")}</td>
+              <td class="n">{number(Object.values(each.topics).reduce((sum, records) => sum + records, 0), locale)}</td>
+            </tr>
+          ))}
+        </Grid>
+      )}
+    </div>
+  );
+}
+
+export function Replay({ id, against }: { id: string; against: string }) {
+  const { say } = useSpeech();
+  const others = useLoaded((signal) => replays(signal), []);
+  const { value, why } = useLoaded((signal) => replayDifference(id, against, signal), [id, against]);
+  const known = (others.value?.replays ?? []).map((each) => each.replay_id).filter((each) => each !== id);
+  return (
+    <div class="replays">
+      <h1>{say("replays.replay")} {id}</h1>
+      <p class="inline">
+        <label>{say("replays.against")}
+          <select name="against" value={against} onChange={(event) => { location.hash = address("replay", [id], { against: event.currentTarget.value }); }}>
+            <option value="">{say("replays.recorded")}</option>
+            {known.map((each) => <option key={each} value={each}>{each}</option>)}
+          </select>
+        </label>
+        <a href={address("replays")}>{say("replays.all")}</a>
+      </p>
+      {value === null ? <Waiting why={why} /> : <Shown of={value} />}
+    </div>
+  );
+}
+
+function Shown({ of }: { of: ReplayDifference }) {
+  const { say, locale } = useSpeech();
+  const both = (was: number | null, now: number | null, shown = (value: number | null) => number(value, locale)): string => `${shown(was)} → ${shown(now)}`;
+  const timed = (value: number | null): string => milliseconds(value, locale);
+  const rows = (table: ReplayDifference["items"], columns: readonly string[]): ComponentChildren =>
+    Object.entries(table).map(([name, counts]) => (
+      <tr key={name}><th scope="row">{name}</th>{columns.map((each) => <td key={each} class="n">{number(counts[each] ?? 0, locale)}</td>)}</tr>
+    ));
+  return (
+    <>
+      <Fields of={[
+        [say("replays.compared"), number(of.compared, locale)],
+        [say("replays.different"), number(of.different, locale)],
+        [say("replays.only"), of.only_replayed > 0 ? number(of.only_replayed, locale) : null],
+        [say("tokens"), both(of.tokens.was, of.tokens.now)],
+        [say("inspect.evidence"), say("replays.changed", { gained: of.evidence.gained, lost: of.evidence.lost })],
+        [say("inspect.degraded"), both(of.degraded.was, of.degraded.now)],
+        [`${say("pack.latency")}, ${say("decisions.median")}`, both(of.latency_ms.was.p50, of.latency_ms.now.p50, timed)],
+        [`${say("pack.latency")}, ${say("decisions.p95")}`, both(of.latency_ms.was.p95, of.latency_ms.now.p95, timed)],
+      ]} />
+      <div class="charts">
+        <Block title={say("replays.depths")}>
+          {of.depths.length === 0 ? <p class="quiet">{say("replays.same")}</p> : (
+            <Grid name={say("replays.depths")} heads={[say("replays.was"), say("replays.now"), say("decisions.messages")]} numbers={1}>
+              {of.depths.map((each) => (
+                <tr key={`${each.was}${each.now}`}><td><Badge kind="level">{each.was}</Badge></td><td><Badge kind="level">{each.now}</Badge></td><td class="n">{number(each.messages, locale)}</td></tr>
+              ))}
+            </Grid>
+          )}
+        </Block>
+        <Block title={say("node.sources")}>
+          <Grid name={say("node.sources")} heads={[say("source"), say("replays.was"), say("replays.now")]} numbers={2}>{rows(of.sources, ["was", "now"])}</Grid>
+        </Block>
+        <Block title={say("items")}>
+          <Grid name={say("items")} heads={[say("section"), say("kept"), say("replays.gained"), say("replays.lost")]} numbers={3}>{rows(of.items, ["kept", "gained", "lost"])}</Grid>
+        </Block>
+      </div>
+      <Block title={say("replays.messages")}>
+        {of.changes.length === 0 ? <p class="quiet">{say("replays.same")}</p> : <Changes of={of.changes} />}
+        {of.changes_left_out > 0 ? <p class="quiet">{say("replays.more", { n: number(of.changes_left_out, locale) })}</p> : null}
+      </Block>
+    </>
+  );
+}
+
+function Changes({ of }: { of: readonly ReplayChange[] }) {
+  const { say, locale } = useSpeech();
+  return (
+    <Grid name={say("replays.messages")} heads={[say("ask.question"), say("pack.level"), say("tokens"), say("replays.gained"), say("replays.lost")]}>
+      {of.map((each) => (
+        <tr key={each.message_id}>
+          <th scope="row"><a href={address("message", [each.message_id])}>{each.query}</a></th>
+          <td class="nowrap">{each.depth[0]} → {each.depth[1]}</td>
+          <td class="nowrap">{number(each.tokens[0], locale)} → {number(each.tokens[1], locale)}</td>
+          <td>{changed(each.sources_gained, each.items_gained, !each.evidence[0] && each.evidence[1] ? say("inspect.evidence") : null)}</td>
+          <td>{changed(each.sources_lost, each.items_lost, each.evidence[0] && !each.evidence[1] ? say("inspect.evidence") : null)}</td>
+        </tr>
+      ))}
+    </Grid>
+  );
+}
+
+function changed(sources: readonly string[], items: ReplayChange["items_lost"], evidence: string | null): ComponentChildren {
+  const lines = [...(evidence === null ? [] : [evidence]), ...sources, ...items.map((each) => `${each.section}: ${each.title}`)];
+  return lines.length === 0 ? null : <ul class="lines">{lines.map((each, at) => <li key={at}>{each}</li>)}</ul>;
+}
+
+interface GridProps {
+  name: string;
+  heads: readonly string[];
+  numbers?: number;
+  children: ComponentChildren;
+}
+
+/** A table that scrolls by itself; its last `numbers` columns are numbers. */
+function Grid({ name, heads, numbers = 0, children }: GridProps) {
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label={name}>
+      <table>
+        <thead><tr>{heads.map((head, at) => <th key={head} scope="col" class={at >= heads.length - numbers ? "n" : ""}>{head}</th>)}</tr></thead>
+        <tbody>{children}</tbody>
+      </table>
+    </div>
+  );
+}

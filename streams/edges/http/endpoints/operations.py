@@ -1,0 +1,194 @@
+"""`GET /operations/…`: how consumer groups keep up, and what replays made otherwise; for operators alone.
+
+They tell of every tenant: a token that is not an operator's is refused.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Annotated
+
+from aiokafka.errors import KafkaError
+from fastapi import APIRouter, Depends, Path, Query
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.requests import Request
+
+from agents.errors import Unavailable
+from schemas.base import JsonObject, Value
+from streams.edges.client import clients
+from streams.edges.client.errors import USAGE, CommandFailed
+from streams.edges.http.openapi import READ_PROBLEMS, problems
+from streams.edges.http.problems import Problem
+from streams.edges.http.routes import LoggedRoute, Unsent
+from streams.edges.http.whose import check_operator
+from streams.edges.operations.lag import as_json, group_lag
+from streams.edges.operations.replays import difference, records_of_replays
+from streams.kafka.lag_status import LagStatus, LagWindow
+from streams.topology import GROUPS
+
+REPLAY_ID = r"^[a-z0-9]+(-[a-z0-9]+)*$"
+MAX_ROWS = 1000
+NO_RIGHTS = (
+    "use `fathom lag` and `fathom replay` as a user who may, or give this server's user the rights to describe "
+    "consumer groups and to read the topics of replays"
+)
+REFUSALS = {**READ_PROBLEMS, 501: "the broker does not let this server look"}
+WITHOUT_404 = {status: said for status, said in REFUSALS.items() if status != 404}
+
+
+class PartitionLag(Value):
+    partition: str = Field(description="topic[number]")
+    status: LagStatus
+    lag: int = Field(description="records to read")
+    why: str
+
+
+class GroupLagShown(Value):
+    """A consumer group; `why` is the reason of its worst partition, `members` are the processes that read."""
+
+    group: str
+    status: LagStatus
+    lag: int
+    why: str
+    members: int
+    partitions: tuple[PartitionLag, ...]
+
+
+class LagShown(Value):
+    groups: tuple[GroupLagShown, ...]
+
+
+class ReplayShown(Value):
+    replay_id: str
+    topics: Mapping[str, int] = Field(description="records, by topic")
+
+
+class ReplaysShown(Value):
+    replays: tuple[ReplayShown, ...]
+
+
+class ReplayDifference(Value):
+    """What a replay made otherwise than another run of the same messages; of two numbers, `was` is the other run's.
+
+    `changes` are the messages that came out otherwise, the first `limit` of them.
+    """
+
+    replay_id: str
+    against: str
+    compared: int
+    different: int
+    only_recorded: int
+    only_replayed: int
+    depths: tuple[JsonObject, ...] = Field(description="`was`, `now` and `messages` of each changed depth")
+    sources: Mapping[str, Mapping[str, int]]
+    items: Mapping[str, Mapping[str, int]] = Field(description="`kept`, `gained` and `lost`, by section")
+    tokens: Mapping[str, int]
+    evidence: Mapping[str, int]
+    degraded: Mapping[str, int]
+    latency_ms: Mapping[str, Mapping[str, float | None]]
+    changes: tuple[JsonObject, ...]
+    changes_left_out: int
+
+
+class DifferenceQuery(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    against: str | Unsent = Field(None, pattern=REPLAY_ID, description="another replay; default: what is recorded")
+    limit: int = Field(200, ge=0, le=MAX_ROWS, description="how many of the messages that came out otherwise")
+
+
+def operations_router(bootstrap: Callable[[], str]) -> APIRouter:
+    """The routes, which read from the broker at `bootstrap`."""
+    router = APIRouter(route_class=LoggedRoute, prefix="/operations", dependencies=[Depends(_operators)])
+    _add_lag(router, bootstrap)
+    _add_replays(router, bootstrap)
+    _add_difference(router, bootstrap)
+    return router
+
+
+def _add_lag(router: APIRouter, bootstrap: Callable[[], str]) -> None:
+    windows: defaultdict[str, LagWindow] = defaultdict(LagWindow)
+    looking = asyncio.Lock()
+
+    @router.get(
+        "/lag",
+        summary="Whether each consumer group keeps up with the log, and why not",
+        response_description="each group, with its partitions",
+        responses=problems(WITHOUT_404),
+    )
+    async def lag() -> LagShown:
+        """As `fathom lag --json`; a group that stalls is told from one that is slow by twenty seconds of calls."""
+        async with looking:
+            with _asking_broker():
+                return LagShown(groups=tuple(await _lags(bootstrap(), windows)))
+
+
+def _add_replays(router: APIRouter, bootstrap: Callable[[], str]) -> None:
+    @router.get(
+        "/replays",
+        summary="The replays whose topics are there",
+        response_description="oldest first",
+        responses=problems(WITHOUT_404),
+    )
+    async def replays() -> ReplaysShown:
+        """As `fathom replay list --json`."""
+        with _asking_broker():
+            address = bootstrap()
+            found = await records_of_replays(address, clients.security_for(address))
+        return ReplaysShown(replays=tuple(ReplayShown(replay_id=name, topics=each) for name, each in found.items()))
+
+
+def _add_difference(router: APIRouter, bootstrap: Callable[[], str]) -> None:
+    comparing = asyncio.Lock()
+
+    @router.get(
+        "/replays/{replay_id}",
+        summary="What a replay made otherwise than the recorded run, or than another replay",
+        response_description="in sum and by message",
+        responses=problems(REFUSALS),
+    )
+    async def replay_difference(
+        replay_id: Annotated[str, Path(pattern=REPLAY_ID, description="as `/operations/replays` names it")],
+        query: Annotated[DifferenceQuery, Query()],
+    ) -> ReplayDifference:
+        """As `fathom replay diff --json`; one at a time, for it reads both runs whole."""
+
+        def compared() -> JsonObject:
+            # A loop of its own in a thread: decoding would hold up every other call.
+            address = bootstrap()
+            found = asyncio.run(difference(address, clients.security_for(address), replay_id, query.against))
+            return found.as_json()
+
+        async with comparing:
+            with _asking_broker():
+                said = await asyncio.to_thread(compared)
+        changes = said["changes"][: query.limit]
+        told = {**said, "changes": changes, "changes_left_out": said["different"] - len(changes)}
+        return ReplayDifference(replay_id=replay_id, against=query.against or "recorded", **told)
+
+
+async def _operators(request: Request) -> None:
+    check_operator(request)
+
+
+@contextmanager
+def _asking_broker() -> Iterator[None]:
+    """Raises `Problem` where the broker is away (503), has no such replay (404), or refuses us to look (501)."""
+    try:
+        yield
+    except Unavailable as error:
+        raise Problem(503, f"{error}; try again", retry_after="1") from None
+    except CommandFailed as error:
+        if error.code == USAGE:
+            raise Problem(404, str(error)) from None
+        raise Problem(503, str(error), retry_after="1") from None
+    except KafkaError as error:
+        raise Problem(501, f"the broker does not let this server look ({type(error).__name__}); {NO_RIGHTS}") from None
+
+
+async def _lags(bootstrap: str, windows: Mapping[str, LagWindow]) -> list[GroupLagShown]:
+    counts = await clients.partition_counts(bootstrap)
+    async with clients.administering(bootstrap) as admin, clients.reading(bootstrap, ()) as reader:
+        found = [await group_lag(admin, reader, counts, name, windows[name]) for name in GROUPS]
+    return [GroupLagShown.model_validate(as_json(each)) for each in found]

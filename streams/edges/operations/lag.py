@@ -1,0 +1,68 @@
+"""The status of each consumer group by its offsets, for the command and for HTTP."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka.admin import AIOKafkaAdminClient
+
+from streams.kafka.lag_status import LagJudged, LagSample, LagWindow, worst
+from streams.topology import STAGES
+
+# The field of a described group that holds its members, in every version of the answer.
+MEMBERS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class GroupLag:
+    """A group with the statuses of its partitions and the number of its members."""
+
+    name: str
+    members: int
+    partitions: Mapping[str, LagJudged]
+
+    @property
+    def judged(self) -> LagJudged:
+        return worst(self.partitions)
+
+
+async def group_lag(
+    admin: AIOKafkaAdminClient, reader: AIOKafkaConsumer, counts: Mapping[str, int], name: str, window: LagWindow
+) -> GroupLag:
+    """A group's status by the samples of its window and a new one of now."""
+    stages = [stage for stage in STAGES if stage.group_name == name]
+    group = stages[0].consumer_group
+    committed = await admin.list_consumer_group_offsets(group)
+    topics = {topic.name for stage in stages for topic in stage.reads}
+    whole = sorted(TopicPartition(topic, number) for topic in topics for number in range(counts.get(topic, 0)))
+    ends, begins = await reader.end_offsets(whole), await reader.beginning_offsets(whole)
+    held: Mapping[TopicPartition, int] = {
+        tp: max(committed[tp].offset if tp in committed else 0, begins[tp]) for tp in whole
+    }
+    now = time.monotonic()
+    window.add((f"{tp.topic}[{tp.partition}]", LagSample(now, held[tp], ends[tp])) for tp in sorted(held))
+    members = await _members(admin, group)
+    return GroupLag(name, members, window.judged(members=members > 0))
+
+
+async def _members(admin: AIOKafkaAdminClient, group: str) -> int:
+    [answer] = await admin.describe_consumer_groups([group])
+    [described] = answer.groups
+    return len(described[MEMBERS])
+
+
+def as_json(group: GroupLag) -> dict[str, object]:
+    """The group as JSON."""
+    judged = group.judged
+    return {
+        "group": group.name,
+        "status": judged.status,
+        "lag": judged.lag,
+        "why": judged.why,
+        "members": group.members,
+        "partitions": [
+            {"partition": name, "status": each.status, "lag": each.lag, "why": each.why}
+            for name, each in group.partitions.items()
+        ],
+    }
