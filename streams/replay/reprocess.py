@@ -27,7 +27,8 @@ from schemas.topics import BY_NAME, CONTEXT_PACKS, DEPTH_CLASSIFIED, MESSAGES_IN
 from streams.dependencies import Dependencies
 from streams.replay.selection import Selection
 from streams.replay.views import Views, sources
-from streams.topology import STAGES, Stage
+from streams.stage import Stage
+from streams.topology import STAGES
 
 # What is made again, and so written; nothing else of what the stages say leaves them.
 WRITTEN = (DEPTH_CLASSIFIED, RETRIEVAL_PLANS, PACKS_PARTIAL, CONTEXT_PACKS)
@@ -92,7 +93,7 @@ class Reprocessing:
         self._stages: dict[str, list[tuple[str, Any]]] = {}
         for stage in STAGES:
             if stage.group_name in (DEPTH, PLANNER, RETRIEVAL, ASSEMBLER):
-                self._stages.setdefault(stage.group_name, []).append((stage.name, stage.build(again)))
+                self._stages.setdefault(stage.group_name, []).append((stage.name, stage.handler(again)))
         self._offsets: Counter[tuple[str, int]] = Counter()
         self._done: set[str] = set()
         self.result = Reprocessed()

@@ -129,7 +129,7 @@ def test_all_stages_share_one_context_manager():
     with Pipeline() as fathom:
         built = fathom.dependencies()
         depth, retriever = (
-            next(s for s in STAGES if s.name == name).build(built) for name in ("depth", "retrieval-working-set")
+            next(s for s in STAGES if s.name == name).handler(built) for name in ("depth", "retrieval-working-set")
         )
         assert depth._context is retriever._context is built.context
 
