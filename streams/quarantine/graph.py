@@ -1,73 +1,84 @@
 """The memory graph without what is quarantined: rows that stem from it are left out where they are read."""
 
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
-from typing import Any
+import copy
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, cast
 
-from agents.core.cognition.recalled import ThemeFound
 from agents.core.quarantine.sources import HiddenSources, Quarantines
-from schemas.items import ACCESS_ORDER, AccessLevel
+from agents.ports.graph import GraphReader
 from streams.stores.graph import cognition_queries as queries
-from streams.stores.graph.rows import Found
-from streams.stores.graph.store import GraphStore
-from streams.stores.tenant import natural_id, node_id, readable
+from streams.stores.graph.rows import Found, Properties, RowBatch
+from streams.stores.graph.store import Engine, GraphStore
+from streams.stores.tenant import natural_id
 
 MORE, MOST = 4, 10_000
 # Columns that hold the id of a node, and the prefixes of those that say where it comes from.
 NODES = ("id", "new", "old")
 PREFIXES = ("", "new_", "old_")
+THEMES = (queries.THEMES, queries.NEAR_THEMES)
 
 
-class HidingGraph(GraphStore):
-    """Reads of a graph in which nothing is quarantined; its status, too, is that without it."""
+def hiding_graph(graph: GraphReader, quarantines: Quarantines) -> GraphReader:
+    """The reads of a graph; a tenant with quarantines gets what there is without them, statuses of claims included."""
+    return cast("GraphReader", _HidingGraph(graph, quarantines)) if isinstance(graph, GraphStore) else graph
+
+
+class _HidingGraph:
+    """The graph itself, or a copy of it that reads through `_HidingEngine`: every read names its tenant first."""
 
     def __init__(self, graph: GraphStore, quarantines: Quarantines) -> None:
-        super().__init__(graph.engine)
+        self._graph = graph
+        self._quarantines = quarantines
+        self._hiding = copy.copy(graph)
+        self._hiding.engine = _HidingEngine(graph.engine, quarantines)
+
+    def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
+        def read(tenant: str, *arguments: object, **named: object) -> Awaitable[Any]:
+            graph = self._hiding if self._quarantines.hidden(tenant) else self._graph
+            found: Awaitable[Any] = getattr(graph, name)(tenant, *arguments, **named)
+            return found
+
+        return read
+
+
+class _HidingEngine:
+    """Reads of an engine without hidden rows; more is read where they have taken the places of others."""
+
+    def __init__(self, engine: Engine, quarantines: Quarantines) -> None:
+        self._engine = engine
         self._quarantines = quarantines
 
-    async def themes(
-        self, tenant: str, *, terms: Sequence[str], access_level: AccessLevel, as_of: datetime, limit: int
-    ) -> tuple[ThemeFound, ...]:
-        """Themes named by the question's terms, of at least one document that is not hidden."""
-        found = await super().themes(tenant, terms=terms, access_level=access_level, as_of=as_of, limit=limit)
-        return await self._visible(tenant, found, access_level, as_of)
-
-    async def near_themes(
-        self, tenant: str, *, ids: Sequence[str], access_level: AccessLevel, as_of: datetime, limit: int
-    ) -> tuple[ThemeFound, ...]:
-        """The themes above and below the given ones, of at least one document that is not hidden."""
-        found = await super().near_themes(tenant, ids=ids, access_level=access_level, as_of=as_of, limit=limit)
-        return await self._visible(tenant, found, access_level, as_of)
-
-    async def _visible(
-        self, tenant: str, themes: tuple[ThemeFound, ...], access_level: AccessLevel, as_of: datetime
-    ) -> tuple[ThemeFound, ...]:
-        hidden = self._quarantines.hidden(tenant)
-        if not (hidden.documents or hidden.feeds) or not themes:
-            return themes
-        asked = {
-            "ids": [node_id(each, theme.id) for each in readable(tenant) for theme in themes],
-            "access": ACCESS_ORDER[access_level],
-            "as_of": as_of.astimezone(UTC),
-        }
-        rows = await self._read(queries.DOCUMENTS_ABOUT, tenant, asked)
-        kept = {natural_id(row["id"]) for row in rows if not hidden.has_document(natural_id(row["document"]))}
-        return tuple(theme for theme in themes if theme.id in kept)
-
-    async def _read(self, query: str, tenant: str, asked: Mapping[str, Any]) -> Sequence[Found]:
-        hidden = self._quarantines.hidden(tenant)
-        if not hidden:
-            return await super()._read(query, tenant, asked)
-        if "limit" not in asked:
-            return [row for row in await super()._read(query, tenant, asked) if not is_hidden(hidden, row)]
-        wanted: int = asked["limit"]
+    async def read(self, query: str, parameters: Properties) -> Sequence[Found]:
+        """The rows of a query that are not hidden."""
+        hidden = self._quarantines.hidden(str(parameters["tenant"]))
+        wanted = cast("int", parameters.get("limit", MOST))
         limit = wanted
         while True:
-            rows = await super()._read(query, tenant, {**asked, "limit": limit})
+            asked = {**parameters, "limit": limit} if "limit" in parameters else parameters
+            rows = await self._engine.read(query, asked)
             kept = [row for row in rows if not is_hidden(hidden, row)]
+            if query in THEMES:
+                kept = await self._of_documents(hidden, kept, parameters)
             if len(kept) >= wanted or len(rows) < limit or limit >= MOST:
-                return kept[:wanted]
+                return kept[:wanted] if "limit" in parameters else kept
             limit *= MORE
+
+    async def _of_documents(
+        self, hidden: HiddenSources, themes: Sequence[Found], parameters: Properties
+    ) -> list[Found]:
+        """The themes that a document has which is not hidden."""
+        asked = {**parameters, "ids": [row["id"] for row in themes]}
+        about = await self._engine.read(queries.DOCUMENTS_ABOUT, asked)
+        seen = {row["id"] for row in about if not hidden.has_document(natural_id(row["document"]))}
+        return [row for row in themes if row["id"] in seen]
+
+    async def write(self, rows: RowBatch) -> None:
+        """Write as the engine does: what is quarantined is stored."""
+        await self._engine.write(rows)
+
+    async def erase(self, statement: str, parameters: Properties) -> None:
+        """Erase as the engine does."""
+        await self._engine.erase(statement, parameters)
 
 
 def is_hidden(hidden: HiddenSources, row: Found) -> bool:

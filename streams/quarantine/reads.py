@@ -16,8 +16,7 @@ from agents.ports.sessions import SignalWeights, WorkingSets
 from schemas.base import Conversation
 from schemas.learning import DepthVote, Votes
 from streams.dependencies import Dependencies
-from streams.quarantine.graph import HidingGraph
-from streams.stores.graph.store import GraphStore
+from streams.quarantine.graph import hiding_graph
 
 # By how much more is asked for, and up to how many results.
 MORE, MOST = 4, 10_000
@@ -32,7 +31,7 @@ def without_quarantined(built: Dependencies) -> Dependencies:
         working_sets=working_sets,
         context=ContextManager(working_sets, built.context.policy),
         index=HidingIndex(built.index, hiding),
-        graph=HidingGraph(built.graph, hiding) if isinstance(built.graph, GraphStore) else built.graph,
+        graph=hiding_graph(built.graph, hiding),
         weights=HidingWeights(built.weights, hiding),
     )
 

@@ -136,6 +136,16 @@ class SourceMembers:
         return tuple(sorted({ref.id for sub in consultation.sub_questions for ref in sub.uses} & self._ids))
 
 
+def placed(event: Turn | ClaimAsserted) -> QuarantinedMessage:
+    """The message of a turn or a claim, with its place."""
+    return QuarantinedMessage(
+        message_id=event.message_id,
+        client_id=event.client_id,
+        conversation_id=event.conversation_id,
+        seq=max(event.seq, 0),
+    )
+
+
 def items_of(pack: ContextPack) -> Iterator[ItemBase]:
     """Every item of a pack, of all its sections."""
     yield from pack.working_set.recent_messages

@@ -31,7 +31,7 @@ from schemas.topics import (
 )
 from streams.replay.log import Log
 from streams.replay.timeline import Timeline
-from streams.usage.members import SourceMembers, ids_in
+from streams.usage.members import SourceMembers, ids_in, placed
 
 UseKind = Literal["pack", "decision", "deep answer", "kept answer", "answer"]
 SHARED = "_public"
@@ -97,8 +97,10 @@ async def usage(log: Log, tenant: str, quarantine: Quarantine, advance: Advance 
             advance(len(batch), topic.name)
     timeline = await Timeline.of(log, [topic.name for topic in USERS])
     async for window in timeline.windows():
-        for received in _of_tenant([each for each in window if _matters(found, each)], tenant):
-            _add(found, received)
+        # One by one: what a record adds to the source decides whether the next one matters.
+        for record in window:
+            for received in _of_tenant([record], tenant) if _matters(found, record) else ():
+                _add(found, received)
         advance(len(window), CONTEXT_PACKS.name)
     async for received in _decisions(log, found.packs):
         if tenant in (received.envelope.tenant, SHARED):
@@ -148,16 +150,6 @@ def _add(found: UsageReport, received: Received[Any]) -> None:
                 found.uses.append(_use("deep answer", received, answer, items))
         case _:
             found.members.learn(received)
-
-
-def placed(event: Turn | ClaimAsserted) -> QuarantinedMessage:
-    """The message of a turn or a claim, with its place."""
-    return QuarantinedMessage(
-        message_id=event.message_id,
-        client_id=event.client_id,
-        conversation_id=event.conversation_id,
-        seq=max(event.seq, 0),
-    )
 
 
 def _use(kind: UseKind, received: Received[Any], event: Any, items: Sequence[str] = ()) -> Use:

@@ -27,6 +27,7 @@ ARROWS: Mapping[str, str] = {
         agents.core.legal agents.core.verification""",
     "agents.core.progress": "agents.core.cognition agents.core.language",
     "agents.core.tools": "agents.core.conversation agents.core.language",
+    "agents.core.quarantine": "",
     "agents.core.retrieval": "agents.core.claims agents.core.language",
     "agents.core.packs": "agents.core.language agents.core.retrieval",
     "agents.core.assessment": "agents.core.conversation agents.core.depth agents.core.language agents.core.packs",
@@ -50,10 +51,14 @@ ARROWS: Mapping[str, str] = {
         agents.core.documents agents.core.language agents.core.packs agents.core.progress agents.core.tools""",
     "streams.config": "agents.core.cognition agents.core.packs",
     "streams.policies": "agents.core.assessment agents.core.packs streams.config",
-    "streams.dependencies": "agents.context agents.ports streams.config streams.documents streams.models",
+    "streams.dependencies": """agents.context agents.core.quarantine agents.ports streams.config streams.documents
+        streams.models""",
+    "streams.quarantine": """agents.context agents.core.conversation agents.core.packs agents.core.quarantine
+        agents.ports streams.dependencies streams.stores streams.stores.graph""",
+    "streams.stage": "agents.ports streams.dependencies streams.quarantine",
     "streams.topology": """agents.cognition_model agents.concurrency agents.ports agents.core.assessment
         agents.core.tools agents.retrievers agents.second_opinion
-        agents.stages streams.dependencies streams.policies streams.stores""",
+        agents.stages streams.dependencies streams.policies streams.stage streams.stores""",
     "streams.telemetry": "",
     "streams.version": "",
     "streams.child_process": "",
@@ -72,22 +77,23 @@ ARROWS: Mapping[str, str] = {
     "streams.kafka": """agents.concurrency agents.errors streams.config streams.stores streams.telemetry
         streams.topology""",
     "streams.faust": "streams.kafka",
-    "streams.views": """agents.core.conversation agents.core.depth agents.core.tools agents.errors agents.ports
+    "streams.views": """agents.core.conversation agents.core.depth agents.core.quarantine agents.core.tools agents.errors agents.ports
         streams.kafka streams.stores.sessions streams.telemetry""",
-    "streams.runtime": """agents.concurrency agents.context agents.core.depth agents.core.language agents.core.tools
-        agents.errors agents.ports agents.stages streams.broker streams.config streams.dependencies streams.faust
+    "streams.runtime": """agents.concurrency agents.context agents.core.depth agents.core.language
+        agents.core.quarantine agents.core.tools agents.errors agents.ports agents.stages streams.broker streams.config streams.dependencies streams.faust
         streams.kafka streams.models streams.policies streams.runtime.admission streams.stores streams.stores.graph
         streams.stores.passages
-        streams.stores.sessions streams.telemetry streams.topology streams.version streams.views""",
+        streams.stage streams.stores.sessions streams.telemetry streams.topology streams.version streams.views""",
     "streams.runtime.admission": "streams.kafka",
     "streams.replay": """agents.core.conversation agents.core.packs agents.core.progress agents.errors agents.ports
         agents.stages streams.broker streams.config streams.dependencies streams.kafka streams.models streams.policies
-        streams.runtime streams.stores streams.version
+        streams.runtime streams.stage streams.stores streams.version
         streams.stores.graph streams.stores.passages streams.stores.sessions streams.topology streams.views""",
     "streams.audit": "agents.errors streams.kafka",
     "streams.explanations": "agents.core.packs agents.errors agents.ports streams.kafka",
+    "streams.usage": "agents.core.quarantine streams.replay",
     "streams.redrive": "streams.replay streams.runtime",
-    "streams.testing": """agents.context agents.core.conversation streams.config streams.dependencies streams.kafka
+    "streams.testing": """agents.context agents.core.conversation agents.core.quarantine streams.stage streams.config streams.dependencies streams.kafka
         streams.policies streams.runtime streams.stores streams.stores.graph streams.stores.passages
         streams.stores.sessions streams.topology streams.views""",
     "streams.evaluation": """agents.core.assessment agents.core.claims agents.core.conversation
@@ -97,7 +103,7 @@ ARROWS: Mapping[str, str] = {
     "streams.edges.console": "",
     "streams.evaluation.deep": "agents.core.language streams.evaluation",
     "streams.edges.client": """agents.core.assessment agents.core.depth agents.core.documents agents.core.packs
-        agents.errors agents.ports agents.stages streams.config
+        agents.core.quarantine agents.errors agents.ports agents.stages streams.config
         streams.kafka streams.models streams.policies streams.runtime streams.telemetry""",
     "streams.edges.audit": "agents.errors agents.ports streams.edges.client streams.explanations streams.kafka",
     "streams.edges.http": """agents.core.packs agents.stages streams.config streams.edges.client streams.runtime
@@ -118,7 +124,7 @@ ARROWS: Mapping[str, str] = {
     "streams.edges.cli": """agents.core.assessment agents.core.language agents.core.packs
         streams.config streams.edges.client streams.edges.console
         streams.edges.http streams.edges.http.app streams.edges.mcp streams.kafka streams.policies
-        streams.runtime streams.telemetry streams.topology streams.version""",
+        streams.runtime streams.stage streams.telemetry streams.topology streams.version""",
     "streams.edges.cli.audit": """agents.ports streams.audit streams.config streams.edges.audit streams.edges.cli
         streams.edges.client streams.edges.http streams.explanations streams.kafka streams.replay streams.runtime""",
     "streams.edges.cli.demo": """agents.core.documents streams.config streams.edges.cli streams.edges.client
@@ -126,6 +132,8 @@ ARROWS: Mapping[str, str] = {
         streams.topology""",
     "streams.edges.cli.dlq": """streams.config streams.edges.cli streams.edges.client streams.kafka streams.redrive
         streams.replay streams.runtime streams.topology""",
+    "streams.edges.cli.quarantine": """agents.core.quarantine streams.edges.cli streams.edges.client streams.replay
+        streams.usage""",
     "streams.edges.cli.doctor": """agents.errors streams.config streams.edges.cli streams.edges.client streams.kafka
         streams.replay streams.runtime streams.stores.graph streams.stores.seen streams.topology""",
     "streams.edges.cli.ingest": """agents.core.documents agents.errors agents.ports streams.documents streams.edges.cli

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from schemas.packs import ContextPack
-from schemas.topics import COGNITION_STEPS, MEMORY_CLAIMS
+from schemas.topics import MEMORY_CLAIMS
 from streams.testing.pipeline import Pipeline
+from tests.unit.scenarios.test_cognition_recall import asked, pipeline, taught
 
 POISON = "# Refunds\n\nThe xylophone office approves refunds up to 500 euros.\n"
 HEALTHY = "# Refunds of the shop\n\nThe team lead approves refunds up to 500 euros.\n"
@@ -118,7 +119,8 @@ def test_what_a_quarantined_user_said_is_in_no_pack(fathom: Pipeline) -> None:
 def test_a_claim_alone_can_be_hidden(fathom: Pipeline) -> None:
     fathom.say("The deadline of the Atlas project is 15 April.", conversation="one", headers={"user_id": "ana"})
     [claim] = [one.event for one in fathom.events(MEMORY_CLAIMS)]
-    fathom.quarantine("claim", claim.claim_id)
+    message = {"message_id": claim.message_id, "client_id": "web", "conversation_id": "one", "seq": claim.seq}
+    fathom.quarantine("claim", claim.claim_id, messages=[message])
     found = fathom.ask("No, the deadline of the Atlas project is 20 April.", conversation="one")
     assert claim.claim_id not in found.model_dump_json()
 
@@ -151,16 +153,16 @@ def test_an_answer_that_was_given_on_it_is_hidden_with_it(fathom: Pipeline) -> N
 
 @pytest.mark.covers("B23")
 def test_a_deep_answer_quotes_nothing_of_it() -> None:
-    with Pipeline(rag_enable_cograg=True, rag_cograg_complexity_threshold=0.0) as fathom:
-        planted(fathom)
-        fathom.ask(WHO, conversation="a")
-        before = [step.event for step in fathom.events(COGNITION_STEPS)]
-        assert "xylophone" in before[-1].model_dump_json()
-        fathom.quarantine("document", "poison")
-        fathom.ask(WHO, conversation="b")
-        after = [step.event for step in fathom.events(COGNITION_STEPS)][len(before) :]
-        assert after
-        assert not any("xylophone" in step.model_dump_json() for step in after)
+    with pipeline() as fathom:
+        taught(fathom)
+        before = asked(fathom)
+        assert "clt" in {each.document_id for each in before[-1].state.passages.values()}
+        fathom.quarantine("document", "clt")
+        after = asked(fathom)
+        assert "clt" not in {each.document_id for step in after for each in step.state.passages.values()}
+        assert not any(theme.name == "Intervalo de almoço" for step in after for theme in step.state.themes)
+        fathom.quarantine("document", "clt", state="lifted")
+        assert asked(fathom)[-1].state.passages.keys() == before[-1].state.passages.keys()
 
 
 @pytest.mark.covers("B23")

@@ -4,7 +4,7 @@ import asyncio
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import orjson
 import typer
@@ -16,8 +16,10 @@ from streams.edges.cli.quarantine import lines
 from streams.edges.client import clients, quarantining
 from streams.edges.client.errors import FAILURE, USAGE, CommandFailed
 from streams.edges.client.quarantining import QuarantineOrder
-from streams.replay.log import opened
-from streams.usage.report import UsageReport, placed, usage
+from streams.usage.members import placed
+
+if TYPE_CHECKING:
+    from streams.usage.report import UsageReport
 
 # Workers follow the log; one that reaches the broker has a record within a second.
 IN_FORCE_S = 2.0
@@ -102,7 +104,7 @@ def _source(source: str | None, client: str) -> SourceName:
     return quarantining.source_of(source, client)
 
 
-async def _report(bootstrap: str, tenant: str, source: SourceName) -> UsageReport:
+async def _report(bootstrap: str, tenant: str, source: SourceName) -> "UsageReport":
     known = {each.source: each for each in (await quarantining.in_force(bootstrap)).of(tenant)}.get(source)
     if known is None:
         await quarantining.look_up(bootstrap, tenant, source)
@@ -162,7 +164,11 @@ def _planned(source: SourceName, order: QuarantineOrder | None = None) -> Quaran
     return Quarantine(source, datetime.now(UTC), asked_by, reason)
 
 
-async def _used(bootstrap: str, tenant: str, planned: Quarantine) -> UsageReport:
+async def _used(bootstrap: str, tenant: str, planned: Quarantine) -> "UsageReport":
+    # Imported here: a source is hidden, and the list is shown, before the modules that read a whole log are there.
+    from streams.replay.log import opened
+    from streams.usage.report import usage
+
     began = time.monotonic()
     async with opened(bootstrap, clients.security_for(bootstrap)) as log:
         found = await usage(log, tenant, planned)

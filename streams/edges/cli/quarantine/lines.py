@@ -38,23 +38,23 @@ def as_fields(known: Quarantine) -> dict[str, Any]:
     return {"source": source, **said, "messages": hidden}
 
 
-def planned(found: UsageReport) -> str:
+def planned(found: "UsageReport") -> str:
     """What a quarantine would hide."""
     return f"would quarantine {found.members.source}: {_stored(found)}\nused by {_counts(found)}\nnothing was changed"
 
 
-def done(found: UsageReport) -> str:
+def done(found: "UsageReport") -> str:
     """What a quarantine has hidden, and all that used it."""
     hidden = f"quarantined {found.members.source}: {_stored(found)}, in no pack from now on"
     return f"{hidden}\n{as_text(found)}\n`fathom quarantine --source {found.members.source} --lift` ends it"
 
 
-def as_text(found: UsageReport) -> str:
+def as_text(found: "UsageReport") -> str:
     """All uses, a line each, under their counts."""
     return "\n".join((f"used by {_counts(found)}", *map(_line, found.uses)))
 
 
-def as_json(found: UsageReport, quarantined: bool | None) -> str:
+def as_json(found: "UsageReport", quarantined: bool | None) -> str:
     """The same as JSON; `quarantined` says whether it is now, None where that was not asked."""
     state = {} if quarantined is None else {"quarantined": quarantined}
     source = found.members.source
@@ -69,19 +69,19 @@ def as_json(found: UsageReport, quarantined: bool | None) -> str:
     return orjson.dumps(told).decode()
 
 
-def _stored(found: UsageReport) -> str:
+def _stored(found: "UsageReport") -> str:
     documents = len(found.members.documents)
     of = f" of {documents} documents" if documents > 1 else ""
     return f"{len(found.members)} records{of}"
 
 
-def _counts(found: UsageReport) -> str:
+def _counts(found: "UsageReport") -> str:
     said = [(found.count(kind), names) for kind, names in NAMES.items()]  # type: ignore[arg-type]  # as above
     counted: Iterator[str] = (f"{count} {one if count == 1 else many}" for count, (one, many) in said if count)
     return ", ".join(counted) or "no pack and no answer that the log still has"
 
 
-def _line(use: Use) -> str:
+def _line(use: "Use") -> str:
     about = f" on message {use.message_id}" if use.message_id else ""
     where = f" in {use.conversation_id}" if use.conversation_id else ""
     return f"  {use.at:%Y-%m-%d %H:%M:%S} {use.kind}{about}{where}, {use.topic}[{use.partition}]@{use.offset}"
