@@ -1,9 +1,11 @@
 """Sources that are quarantined by command: in no pack and no deep answer, every use listed, and lifted again."""
 
 import json
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -67,6 +69,27 @@ def items(pack: Any) -> list[str]:
     return [item for source in pack.get("sources", ()) for item in source["items"]]
 
 
+@contextmanager
+def asking(url: httpx.URL, headers: httpx.Headers) -> Iterator[list[tuple[datetime, Any]]]:
+    """Packs of one question, asked again and again meanwhile, each with the time at which it was sent."""
+    found: list[tuple[datetime, Any]] = []
+    ended = threading.Event()
+
+    def ask() -> None:
+        with httpx.Client(base_url=url, headers=headers, timeout=90) as calls:
+            while not ended.is_set():
+                at = datetime.now(UTC)
+                found.append((at, next(iter(asked(calls, REFUNDS[0]).values()))))
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    try:
+        yield found
+    finally:
+        ended.set()
+        thread.join()
+
+
 def quarantine(*arguments: str, broker: str, code: int = 0) -> Any:
     done = fathom("quarantine", *arguments, "--broker", broker, "--json")
     assert done.returncode == code, done.stderr
@@ -110,15 +133,20 @@ def test_two_poisoned_sources_are_out_of_everything_within_a_minute_and_come_bac
         before |= asked(calls, REFUNDS[0])
         assert used(planned, "pack") < holding(before, PLANTED_DOCUMENT), "a dry run hides nothing"
 
-        began = time.monotonic()
-        report = quarantine("--source", "document:poison", "--reason", "forged", "--by", "lia", broker=broker)
+        with asking(calls.base_url, calls.headers) as polled:
+            report = quarantine("--source", "document:poison", "--reason", "forged", "--by", "lia", broker=broker)
+        before |= {pack["message_id"]: pack for _, pack in polled}
+        since = datetime.fromisoformat(quarantine("list", broker=broker)["quarantines"][0]["since"])
+        last = max((at for at, pack in polled if holding({"": pack}, PLANTED_DOCUMENT)), default=since)
+        clean = min(at for at, pack in polled if not holding({"": pack}, PLANTED_DOCUMENT))
+        with capsys.disabled():
+            print(
+                f"\nin force {(last - since).total_seconds():.2f} to {(clean - since).total_seconds():.2f} s after it"
+            )
+        assert (last - since).total_seconds() < WITHIN_S
         talk = ("--source", "conversation:talk", "--client", "web")
         report_talk = quarantine(*talk, broker=broker)
         after = asked(calls, *REFUNDS, *VAULT, *OTHER)
-        took = time.monotonic() - began
-        assert took < WITHIN_S
-        with capsys.disabled():
-            print(f"\nboth quarantined and six questions answered without them {took:.1f} s after the first command")
         for word in (PLANTED_DOCUMENT, PLANTED_TALK):
             assert holding(after, word) == set()
         again = deep(calls)
@@ -128,6 +156,7 @@ def test_two_poisoned_sources_are_out_of_everything_within_a_minute_and_come_bac
         assert PLANTED_DOCUMENT not in json.dumps(own), "what was answered from it is hidden, too"
 
         assert used(report, "pack") == holding(before, PLANTED_DOCUMENT)
+        assert used(report, "pack") >= used(planned, "pack")
         assert used(report, "decision") == used(report, "pack")
         assert used(report, "deep answer") == {answer["pack"]["message_id"]}
         assert used(report, "answer") == {said}

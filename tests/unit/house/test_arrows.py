@@ -77,15 +77,18 @@ ARROWS: Mapping[str, str] = {
     "streams.kafka": """agents.concurrency agents.errors streams.config streams.stores streams.telemetry
         streams.topology""",
     "streams.faust": "streams.kafka",
-    "streams.views": """agents.core.conversation agents.core.depth agents.core.quarantine agents.core.tools agents.errors agents.ports
+    "streams.views": """agents.core.conversation agents.core.depth agents.core.quarantine agents.core.tools
+        agents.errors agents.ports
         streams.kafka streams.stores.sessions streams.telemetry""",
     "streams.runtime": """agents.concurrency agents.context agents.core.depth agents.core.language
-        agents.core.quarantine agents.core.tools agents.errors agents.ports agents.stages streams.broker streams.config streams.dependencies streams.faust
+        agents.core.quarantine agents.core.tools agents.errors agents.ports agents.stages streams.broker
+        streams.config streams.dependencies streams.faust
         streams.kafka streams.models streams.policies streams.runtime.admission streams.stores streams.stores.graph
         streams.stores.passages
         streams.stage streams.stores.sessions streams.telemetry streams.topology streams.version streams.views""",
     "streams.runtime.admission": "streams.kafka",
-    "streams.replay": """agents.core.conversation agents.core.packs agents.core.progress agents.errors agents.ports
+    "streams.replay": """agents.core.conversation agents.core.packs agents.core.progress agents.core.quarantine
+        agents.errors agents.ports
         agents.stages streams.broker streams.config streams.dependencies streams.kafka streams.models streams.policies
         streams.runtime streams.stage streams.stores streams.version
         streams.stores.graph streams.stores.passages streams.stores.sessions streams.topology streams.views""",
@@ -93,7 +96,8 @@ ARROWS: Mapping[str, str] = {
     "streams.explanations": "agents.core.packs agents.errors agents.ports streams.kafka",
     "streams.usage": "agents.core.quarantine streams.replay",
     "streams.redrive": "streams.replay streams.runtime",
-    "streams.testing": """agents.context agents.core.conversation agents.core.quarantine streams.stage streams.config streams.dependencies streams.kafka
+    "streams.testing": """agents.context agents.core.conversation agents.core.quarantine streams.stage
+        streams.config streams.dependencies streams.kafka
         streams.policies streams.runtime streams.stores streams.stores.graph streams.stores.passages
         streams.stores.sessions streams.topology streams.views""",
     "streams.evaluation": """agents.core.assessment agents.core.claims agents.core.conversation

@@ -14,7 +14,7 @@ from streams.edges.cli.progress import Progress
 from streams.edges.cli.replay.rebuild import ReplayOrder, show_plan
 from streams.edges.cli.replay.runs import show
 from streams.edges.cli.replay.starts import Start, exported
-from streams.edges.client import clients
+from streams.edges.client import clients, quarantining
 from streams.edges.client.errors import CONFIG, OK, USAGE, CommandFailed
 from streams.kafka.clients import MAX_BATCH_BYTES
 from streams.kafka.security import security_of
@@ -43,6 +43,7 @@ class ReprocessOptions:
     resume: bool = False
     report: Path | None = None
     export: bool = False
+    hidden_now: bool = False
 
 
 async def again(order: ReplayOrder, options: ReprocessOptions, settings: Settings) -> int:
@@ -76,7 +77,7 @@ async def _executed(
     options: ReprocessOptions,
     settings: tuple[Settings, Mapping[str, str]],
 ) -> Reprocessed:
-    asked = reprocess_run.Order(order.replay_id, order.selection, settings[1])
+    asked = reprocess_run.Order(order.replay_id, order.selection, settings[1], options.hidden_now)
     there = Run(order.replay_id).partitions(log)
     if options.resume and not there:
         raise CommandFailed(f"there is no replay {order.replay_id} to resume; `fathom replay list` shows all", USAGE)
@@ -92,7 +93,8 @@ async def _executed(
             opened(bootstrap, security_of(settings[0])) as fresh,
         ):
             sink = Sink(producer, asked)
-            run = Reprocessing(memory, order.selection, sink.write, MaxRate(options.max_rate).wait)
+            hidden = await quarantining.in_force(bootstrap) if options.hidden_now else None
+            run = Reprocessing(memory, order.selection, sink.write, MaxRate(options.max_rate).wait, hidden)
             if options.resume:
                 try:
                     await reprocess_run.resume(fresh, asked, run)
