@@ -61,8 +61,8 @@ def deep(calls: httpx.Client) -> Any:
 
 
 def holding(packs: dict[str, Any], word: str) -> set[str]:
-    """The messages whose packs hold a word, by a search of their text; the question itself is no part of memory."""
-    return {message for message, pack in packs.items() if word in json.dumps({**pack, "query": ""})}
+    """The messages whose packs hold a word, by a search of their text; the question itself is no memory."""
+    return {message for message, pack in packs.items() if word in json.dumps({**pack, "query": "", "signals": []})}
 
 
 def items(pack: Any) -> list[str]:
@@ -141,7 +141,8 @@ def test_two_poisoned_sources_are_out_of_everything_within_a_minute_and_come_bac
         clean = min(at for at, pack in polled if not holding({"": pack}, PLANTED_DOCUMENT))
         with capsys.disabled():
             print(
-                f"\nin force {(last - since).total_seconds():.2f} to {(clean - since).total_seconds():.2f} s after it"
+                f"\nthe last pack with it was asked {(last - since).total_seconds():.2f} s, the first without "
+                f"{(clean - since).total_seconds():.2f} s after it was quarantined"
             )
         assert (last - since).total_seconds() < WITHIN_S
         talk = ("--source", "conversation:talk", "--client", "web")

@@ -111,8 +111,11 @@ def test_the_same_settings_make_the_same_packs_of_what_was_known_then(fathom: Pi
 def test_what_was_quarantined_then_is_hidden_as_it_was_then_or_what_is_now(fathom: Pipeline):
     asked = "Explica melhor como funciona o reembolso de viagem"
     fathom.quarantine("document", "guia")
+    fathom.clock.advance(3)
     hidden = fathom.say(asked, conversation="c3")
+    fathom.clock.advance(3)
     fathom.quarantine("document", "guia", state="lifted")
+    fathom.clock.advance(3)
     shown = fathom.say(asked, conversation="c4")
     then = again(fathom)[0].of(CONTEXT_PACKS)
     assert {name: found(pack) for name, pack in then.items()} == {p.message_id: found(p) for p in fathom.packs()}

@@ -47,7 +47,8 @@ def of_kind(found: UsageReport, kind: str) -> set[str]:
 
 
 def holding(fathom: Pipeline, word: str) -> set[str]:
-    packs = (pack.model_copy(update={"query": ""}) for pack in fathom.packs())
+    # The message itself, which signals quote, is no part of memory.
+    packs = (pack.model_copy(update={"query": "", "signals": ()}) for pack in fathom.packs())
     return {pack.message_id for pack in packs if word in pack.model_dump_json()}
 
 
