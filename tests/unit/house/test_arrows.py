@@ -107,7 +107,7 @@ ARROWS: Mapping[str, str] = {
     "streams.edges.console": "",
     "streams.evaluation.deep": "agents.core.language streams.evaluation",
     "streams.edges.client": """agents.core.assessment agents.core.depth agents.core.documents agents.core.packs
-        agents.core.quarantine agents.errors agents.ports agents.stages streams.config
+        agents.errors agents.ports agents.stages streams.config
         streams.kafka streams.models streams.policies streams.runtime streams.telemetry""",
     "streams.edges.audit": "agents.errors agents.ports streams.edges.client streams.explanations streams.kafka",
     "streams.edges.http": """agents.core.packs agents.stages streams.config streams.edges.client streams.runtime
@@ -136,13 +136,14 @@ ARROWS: Mapping[str, str] = {
         streams.topology""",
     "streams.edges.cli.dlq": """streams.config streams.edges.cli streams.edges.client streams.kafka streams.redrive
         streams.replay streams.runtime streams.topology""",
-    "streams.edges.cli.quarantine": """agents.core.quarantine streams.edges.cli streams.edges.client streams.replay
-        streams.usage""",
+    "streams.edges.cli.quarantine": """agents.core.quarantine streams.edges.cli streams.edges.client streams.kafka
+        streams.replay streams.usage""",
     "streams.edges.cli.doctor": """agents.errors streams.config streams.edges.cli streams.edges.client streams.kafka
         streams.replay streams.runtime streams.stores.graph streams.stores.seen streams.topology""",
     "streams.edges.cli.ingest": """agents.core.documents agents.errors agents.ports streams.documents streams.edges.cli
         streams.edges.client streams.kafka streams.runtime""",
-    "streams.edges.cli.replay": """streams.config streams.dependencies streams.edges.cli streams.edges.client
+    "streams.edges.cli.replay": """streams.config streams.dependencies streams.edges.cli streams.edges.cli.quarantine
+        streams.edges.client
         streams.evaluation streams.kafka streams.replay streams.runtime streams.stores streams.views""",
     "streams.edges.cli.eval": """streams.edges.cli streams.edges.cli.demo streams.edges.client streams.evaluation
         streams.evaluation.deep streams.stores.passages streams.topology""",

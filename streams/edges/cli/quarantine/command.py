@@ -12,17 +12,17 @@ import typer
 from agents.core.quarantine.sources import Quarantine, SourceName
 from streams.edges.cli.arguments import Broker, Json
 from streams.edges.cli.profile import DEFAULT_TENANT
-from streams.edges.cli.quarantine import lines
-from streams.edges.client import clients, quarantining
+from streams.edges.cli.quarantine import lines, sources
+from streams.edges.cli.quarantine.sources import QuarantineOrder
+from streams.edges.client import clients
 from streams.edges.client.errors import FAILURE, USAGE, CommandFailed
-from streams.edges.client.quarantining import QuarantineOrder
 from streams.usage.members import placed
 
 if TYPE_CHECKING:
     from streams.usage.report import UsageReport
 
-# Workers follow the log; one that reaches the broker has a record within a second.
-IN_FORCE_S = 2.0
+# A worker that reaches the broker has the record within a second; a pack that was begun before is out by its deadline.
+IN_FORCE_S = 5.0
 SOURCE = "document:ID, feed:BEGINNING (of documents' ids), conversation:ID, user:ID, message:ID or claim:ID."
 
 Source = Annotated[str | None, typer.Option("--source", metavar="KIND:ID", help=SOURCE)]
@@ -77,7 +77,7 @@ def quarantine(
 @app.command("list")
 def list_(tenant: Tenant = DEFAULT_TENANT, broker: Broker = None, as_json: Json = False) -> None:
     """What is quarantined, since when, by whom, and why."""
-    found = clients.run(quarantining.in_force(clients.bootstrap_of(broker))).of(tenant)
+    found = clients.run(sources.in_force(clients.bootstrap_of(broker))).of(tenant)
     if as_json:
         print(orjson.dumps({"quarantines": [lines.as_fields(each) for each in found]}).decode())
     else:
@@ -101,19 +101,19 @@ def report(
 def _source(source: str | None, client: str) -> SourceName:
     if source is None:
         raise CommandFailed(f"name what with --source: {SOURCE} `fathom quarantine list` shows what is", USAGE)
-    return quarantining.source_of(source, client)
+    return sources.source_of(source, client)
 
 
 async def _report(bootstrap: str, tenant: str, source: SourceName) -> "UsageReport":
-    known = {each.source: each for each in (await quarantining.in_force(bootstrap)).of(tenant)}.get(source)
+    known = {each.source: each for each in (await sources.in_force(bootstrap)).of(tenant)}.get(source)
     if known is None:
-        await quarantining.look_up(bootstrap, tenant, source)
+        await sources.look_up(bootstrap, tenant, source)
     return await _used(bootstrap, tenant, known or _planned(source))
 
 
 async def _change(bootstrap: str, wish: _Wish) -> None:
     order = wish.order
-    known = {each.source: each for each in (await quarantining.in_force(bootstrap)).of(order.tenant)}.get(order.source)
+    known = {each.source: each for each in (await sources.in_force(bootstrap)).of(order.tenant)}.get(order.source)
     if wish.lift:
         await _lift(bootstrap, wish, known)
         return
@@ -125,7 +125,7 @@ async def _change(bootstrap: str, wish: _Wish) -> None:
         )
     if known is None and wish.again:
         raise CommandFailed(f"{order.source} is not quarantined; leave --again out", FAILURE)
-    event = None if known else await quarantining.look_up(bootstrap, order.tenant, order.source)
+    event = None if known else await sources.look_up(bootstrap, order.tenant, order.source)
     own = [placed(event)] if event is not None and order.source.kind in ("message", "claim") else []
     planned = known or _planned(order.source, order)
     if wish.dry_run:
@@ -134,12 +134,12 @@ async def _change(bootstrap: str, wish: _Wish) -> None:
         return
     async with clients.producing(bootstrap) as producer:
         if known is None:
-            await quarantining.send(producer, order, messages=own)
+            await sources.send(producer, order, messages=own)
             await asyncio.sleep(IN_FORCE_S)
         found = await _used(bootstrap, order.tenant, planned)
         hidden = {each.message_id for each in (*planned.messages, *own)}
         if more := [each for each in found.hidden_with_it() if each.message_id not in hidden]:
-            await quarantining.send(producer, order, messages=more, audited=False)
+            await sources.send(producer, order, messages=more, audited=False)
     print(lines.as_json(found, True) if wish.as_json else lines.done(found))
 
 
@@ -151,7 +151,7 @@ async def _lift(bootstrap: str, wish: _Wish, known: Quarantine | None) -> None:
         )
     if not wish.dry_run:
         async with clients.producing(bootstrap) as producer:
-            await quarantining.send(producer, wish.order, lifted=True)
+            await sources.send(producer, wish.order, lifted=True)
         await asyncio.sleep(IN_FORCE_S)
     if wish.as_json:
         print(orjson.dumps({**lines.as_fields(known), "lifted": not wish.dry_run}).decode())

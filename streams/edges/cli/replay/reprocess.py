@@ -11,10 +11,11 @@ from schemas.topics import MESSAGES_IN
 from streams import config
 from streams.config import ConfigError, Settings
 from streams.edges.cli.progress import Progress
+from streams.edges.cli.quarantine import sources
 from streams.edges.cli.replay.rebuild import ReplayOrder, show_plan
 from streams.edges.cli.replay.runs import show
 from streams.edges.cli.replay.starts import Start, exported
-from streams.edges.client import clients, quarantining
+from streams.edges.client import clients
 from streams.edges.client.errors import CONFIG, OK, USAGE, CommandFailed
 from streams.kafka.clients import MAX_BATCH_BYTES
 from streams.kafka.security import security_of
@@ -93,7 +94,7 @@ async def _executed(
             opened(bootstrap, security_of(settings[0])) as fresh,
         ):
             sink = Sink(producer, asked)
-            hidden = await quarantining.in_force(bootstrap) if options.hidden_now else None
+            hidden = await sources.in_force(bootstrap) if options.hidden_now else None
             run = Reprocessing(memory, order.selection, sink.write, MaxRate(options.max_rate).wait, hidden)
             if options.resume:
                 try:
