@@ -101,8 +101,9 @@ class Reprocessing:
         quarantines: Quarantines | None = None,
     ) -> None:
         self._clock = ReplayClock()
-        self._then = Quarantines() if quarantines is None else None
-        again = replace(built, clock=self._clock, quarantines=quarantines or self._then)
+        hidden = Quarantines() if quarantines is None else quarantines
+        self._then = hidden if quarantines is None else None
+        again = replace(built, clock=self._clock, quarantines=hidden)
         self._pause = pause
         self._selection = selection
         self._write = write
