@@ -65,10 +65,6 @@ def holding(packs: dict[str, Any], word: str) -> set[str]:
     return {message for message, pack in packs.items() if word in json.dumps({**pack, "query": "", "signals": []})}
 
 
-def items(pack: Any) -> list[str]:
-    return [item for source in pack.get("sources", ()) for item in source["items"]]
-
-
 @contextmanager
 def asking(url: httpx.URL, headers: httpx.Headers) -> Iterator[list[tuple[datetime, Any]]]:
     """Packs of one question, asked again and again meanwhile, each with the time at which it was sent."""
@@ -179,8 +175,10 @@ def test_two_poisoned_sources_are_out_of_everything_within_a_minute_and_come_bac
         quarantine("--source", "document:poison", "--lift", broker=broker)
         quarantine(*talk, "--lift", broker=broker)
         lifted = asked(calls, *REFUNDS, *VAULT, *OTHER)
-        for one, other in zip(first.values(), lifted.values(), strict=True):
-            assert set(items(one)) <= set(items(other)), one["query"]
+        for word, questions in ((PLANTED_DOCUMENT, REFUNDS), (PLANTED_TALK, VAULT)):
+            was = {first[each]["query"] for each in holding(first, word)} & set(questions)
+            assert was
+            assert was <= {lifted[each]["query"] for each in holding(lifted, word)}
 
 
 @pytest.mark.covers("B23")
