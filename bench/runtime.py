@@ -31,7 +31,7 @@ from streams.faust.consumer_group import ConsumerGroup
 from streams.kafka.producer import Producer
 from streams.runtime.group_runner import GroupRunner
 from streams.runtime.up import COLLECT
-from streams.topology import Stage
+from streams.stage import Stage
 
 RECORDS = 40_000
 PARTITIONS = 4

@@ -1,4 +1,4 @@
-"""What users say about answers, and what was answered: corrections and feedback from outside, consultations, votes."""
+"""What is said about answers and their sources: corrections, feedback, consultations, votes, quarantines."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, ClassVar, Literal
@@ -195,3 +195,39 @@ class AuditHead(Event):
     previous_at: Absent[AwareDatetime] = None
     segments: tuple[SealedSegment, ...] = Field(min_length=1)
     sealed_at: AwareDatetime
+
+
+SourceKind = Literal["document", "feed", "conversation", "user", "message", "claim"]
+
+
+class QuarantinedMessage(Value):
+    """A message of a conversation, by its id and its position there."""
+
+    message_id: Id
+    client_id: Id
+    conversation_id: Id
+    seq: int = Field(ge=0)
+
+
+class QuarantineChanged(Event):
+    """A source whose content goes into no pack from now on, or does again (`lifted`); nothing is deleted.
+
+    `source_id` is the id of a document, a conversation (of `client_id`), a user, a message or a claim; of a feed the
+    beginning of its documents' ids. `messages` are hidden with it, and add to those of earlier events.
+    """
+
+    TYPE: ClassVar[str] = "memory.quarantine-changed.v1"
+    source_kind: SourceKind
+    source_id: Id
+    client_id: Absent[Id] = None
+    state: Literal["quarantined", "lifted"]
+    messages: tuple[QuarantinedMessage, ...] = ()
+    reason: str = ""
+    asked_by: Id
+    issued_at: AwareDatetime
+
+    @model_validator(mode="after")
+    def _names_its_client(self) -> "QuarantineChanged":
+        if (self.source_kind == "conversation") != (self.client_id is not None):
+            raise ValueError("a conversation has a client_id, and no other source has one")
+        return self

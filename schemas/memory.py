@@ -41,13 +41,13 @@ class PackDecision(Event):
 
 
 class AuditDecision(Event):
-    """Any other decision worth keeping: a late part, a tool call, new weights, a penalty, an erasure.
+    """Any other decision worth keeping: a late part, a tool call, new weights, a penalty, an erasure, a quarantine.
 
     `conversation_id` and `client_id` name the conversation whose words `detail` quotes; what quotes none has neither.
     """
 
     TYPE: ClassVar[str] = "memory.audit-recorded.v1"
-    kind: Literal["late-part", "tool", "weights", "penalty", "erasure"]
+    kind: Literal["late-part", "tool", "weights", "penalty", "erasure", "quarantine", "quarantine-lifted"]
     id: Id
     actor: str
     subject_id: Id

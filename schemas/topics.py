@@ -13,7 +13,14 @@ from schemas.base import Event
 from schemas.chat import AnswerGiven, AskPayload, ChatMessage, ConversationForgotten, Turn
 from schemas.cognition import CognitionStep
 from schemas.depth import DepthClassified
-from schemas.learning import AuditHead, ConsultationRecorded, CorrectionSubmitted, DepthVote, FeedbackGiven
+from schemas.learning import (
+    AuditHead,
+    ConsultationRecorded,
+    CorrectionSubmitted,
+    DepthVote,
+    FeedbackGiven,
+    QuarantineChanged,
+)
 from schemas.memory import (
     AuditDecision,
     ClaimAsserted,
@@ -36,6 +43,8 @@ DAY = timedelta(days=1)
 WEEK = timedelta(days=7)
 # Longer than anything that an erasure covers: a store filled from the log must not bring it back.
 LONGEST = timedelta(days=730)
+# A quarantine must not end by itself.
+ENDLESS = timedelta(days=36_500)
 
 KeyKind = Literal["conversation", "entity"]
 
@@ -133,6 +142,10 @@ MEMORY_SUMMARIES = Topic("memory.summaries", (SummaryMade,), "entity", LONG, "ex
 MEMORY_ERASURES = Topic(
     "memory.erasures", (ErasureIssued,), "conversation", LONGEST, "conversations that every store forgets"
 )
+MEMORY_QUARANTINES = Topic(
+    "memory.quarantines", (QuarantineChanged,), "entity", ENDLESS,
+    "sources whose content goes into no pack until it is lifted", shared=True,
+)  # fmt: skip
 DOCUMENTS_IN = Topic(
     "documents.in", (DocumentSubmitted, DocumentDeleted), "entity", LONG,
     "documents and profiles to remember, and documents to forget", outside=True, shared=True,
@@ -223,6 +236,7 @@ TOPICS: tuple[Topic, ...] = (
     TOOLS_RESULTS_IN,
     TOOLS_CONFIRMATIONS_IN,
     AUDIT_HEADS,
+    MEMORY_QUARANTINES,
 )
 BY_NAME: dict[str, Topic] = {topic.name: topic for topic in TOPICS}
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from agents.context import ContextManager
+from agents.core.quarantine.sources import Quarantines
 from agents.ports.graph import GraphReader, GraphWriter
 from agents.ports.models import Clock, DocumentReader, LanguageIdentifier, TokenCounter
 from agents.ports.passages import PassageIndex
@@ -34,6 +35,7 @@ class Dependencies:
     graph: GraphReader
     writer: GraphWriter
     models: Models = NONE
+    quarantines: Quarantines = field(default_factory=Quarantines)
     documents: DocumentReader = field(default_factory=DocumentProcess)
     # Seconds for which more messages have waited than the first stage may have in progress; 0 for a tenant with few.
     full_for: Callable[[str | None], float] = lambda _: 0.0

@@ -4,8 +4,8 @@ Consumer groups, dead-letter topics, metrics, health, the command's stage list a
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from dataclasses import replace
+from typing import Any, get_args
 
 from agents.cognition_model import CognitionModel, ModelRole
 from agents.concurrency import RetryUntil
@@ -66,60 +66,19 @@ from schemas.topics import (
     TOOLS_CONFIRMATIONS_IN,
     TOOLS_RESULTS_IN,
     Topic,
-    dead_letter_topic,
 )
 from streams import policies
 from streams.dependencies import Dependencies
+from streams.stage import Stage
 from streams.stores.settings import OWN
 
 Write = Callable[[Sequence[Received[Any]]], Awaitable[None]]
-Order = Literal["key", "topic", "partition", "none"]
 # The concurrency of stages whose records wait for something they name: a record that names something missing must hold
 # up few others, and each waiting record polls the graph.
 WAITING_CONCURRENCY = 64
 INDEX_WRITERS = "index-writers"
 # What is written to a server in so many seconds goes in one round trip. Nobody waits for it.
 GATHERED_S = 0.25
-
-
-@dataclass(frozen=True)
-class Stage:
-    """A stage of the topology.
-
-    `order` is the unit of sequential processing (`topic`: the key within one topic); several topics are co-partitioned
-    and read in time order unless it is `none`. `ledger` is the output that is read on assignment; such a stage
-    holds its inputs and settles them itself. `concurrency` is the maximum of records in progress, few enough to finish
-    before a rebalance. A `background` stage yields to the pack path, `together` of its records at a time: those that
-    are written together, else one; one with `passages` needs the index. A `storing` stage fills stores, whatever it
-    sends beside that. The `first` stage of the pack path waits while later ones are
-    full; where it is full itself, there is an overload.
-    """
-
-    name: str
-    reads: tuple[Topic, ...]
-    writes: tuple[Topic, ...]
-    build: Callable[[Dependencies], Handler]
-    group: str = ""
-    order: Order = "key"
-    ledger: Topic | None = None
-    concurrency: int = 128
-    background: bool = False
-    together: int = 1
-    passages: bool = False
-    storing: bool = False
-    first: bool = False
-
-    @property
-    def consumer_group(self) -> str:
-        return f"fathom.{self.group or self.name}"
-
-    @property
-    def group_name(self) -> str:
-        return self.group or self.name
-
-    @property
-    def dead_letters(self) -> str:
-        return dead_letter_topic(self.name)
 
 
 def _retrieval(name: str, build: Callable[[Dependencies], Retriever], *, passages: bool = False) -> Stage:
@@ -131,7 +90,7 @@ def _retrieval(name: str, build: Callable[[Dependencies], Retriever], *, passage
         retriever.answers_late = d.settings.pack_revisions
         return retriever
 
-    return Stage(f"retrieval-{name}", reads, writes, built, "retrieval", order="none", passages=passages)
+    return Stage(f"retrieval-{name}", reads, writes, built, "retrieval", order="none", passages=passages, hiding=True)
 
 
 def _writer(name: str, reads: Topic, write: Callable[[GraphWriter], Write]) -> Stage:
@@ -194,6 +153,7 @@ STAGES: tuple[Stage, ...] = (
             full_for=d.full_for,
         ),
         first=True,
+        hiding=True,
     ),
     Stage("planner", (DEPTH_CLASSIFIED,), (PACKS_PARTIAL, RETRIEVAL_PLANS), _planner),
     _retrieval("working-set", lambda d: WorkingSetRetriever(d.tokens, d.clock, d.working_sets, d.context)),
@@ -214,7 +174,13 @@ STAGES: tuple[Stage, ...] = (
         order="partition",
         ledger=CONTEXT_PACKS,
     ),
-    Stage("presenter", (CONVERSATION_TURNS,), (ANSWERS_OUT,), lambda d: Presenter(d.context, d.models.narrator)),
+    Stage(
+        "presenter",
+        (CONVERSATION_TURNS,),
+        (ANSWERS_OUT,),
+        lambda d: Presenter(d.context, d.models.narrator),
+        hiding=True,
+    ),
     Stage(
         "claims",
         (CONVERSATION_TURNS,),
@@ -271,6 +237,7 @@ STAGES: tuple[Stage, ...] = (
         concurrency=16,
         background=True,
         passages=True,
+        hiding=True,
     ),
     Stage(
         "progress",
@@ -294,6 +261,7 @@ STAGES: tuple[Stage, ...] = (
         ),
         # A call may wait for the result behind it; otherwise the stage keeps a conversation's order itself.
         order="topic",
+        hiding=True,
     ),
     Stage("assessor", (ASSESSMENTS_IN,), (ASSESSMENTS_OUT,), _assessor, order="none"),
     # Before the writers: filling empty stores from the log, they then pass over what was erased.

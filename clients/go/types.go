@@ -46,11 +46,13 @@ const (
 type AuditDecisionKind string
 
 const (
-	AuditDecisionKindLatePart AuditDecisionKind = "late-part"
-	AuditDecisionKindTool     AuditDecisionKind = "tool"
-	AuditDecisionKindWeights  AuditDecisionKind = "weights"
-	AuditDecisionKindPenalty  AuditDecisionKind = "penalty"
-	AuditDecisionKindErasure  AuditDecisionKind = "erasure"
+	AuditDecisionKindLatePart         AuditDecisionKind = "late-part"
+	AuditDecisionKindTool             AuditDecisionKind = "tool"
+	AuditDecisionKindWeights          AuditDecisionKind = "weights"
+	AuditDecisionKindPenalty          AuditDecisionKind = "penalty"
+	AuditDecisionKindErasure          AuditDecisionKind = "erasure"
+	AuditDecisionKindQuarantine       AuditDecisionKind = "quarantine"
+	AuditDecisionKindQuarantineLifted AuditDecisionKind = "quarantine-lifted"
 )
 
 // ClaimAssertedAuthor: one of the values below, or one that a newer Fathom knows.
@@ -424,6 +426,14 @@ const (
 	ProgressStageCognition ProgressStage = "cognition"
 )
 
+// QuarantineChangedState: one of the values below, or one that a newer Fathom knows.
+type QuarantineChangedState string
+
+const (
+	QuarantineChangedStateQuarantined QuarantineChangedState = "quarantined"
+	QuarantineChangedStateLifted      QuarantineChangedState = "lifted"
+)
+
 // QueryType: The purpose of a query.
 type QueryType string
 
@@ -487,6 +497,18 @@ const (
 	SourceAnswerStatusEmpty   SourceAnswerStatus = "empty"
 	SourceAnswerStatusTimeout SourceAnswerStatus = "timeout"
 	SourceAnswerStatusError   SourceAnswerStatus = "error"
+)
+
+// SourceKind: one of the values below, or one that a newer Fathom knows.
+type SourceKind string
+
+const (
+	SourceKindDocument     SourceKind = "document"
+	SourceKindFeed         SourceKind = "feed"
+	SourceKindConversation SourceKind = "conversation"
+	SourceKindUser         SourceKind = "user"
+	SourceKindMessage      SourceKind = "message"
+	SourceKindClaim        SourceKind = "claim"
 )
 
 // SourceName: one of the values below, or one that a newer Fathom knows.
@@ -685,7 +707,8 @@ func (v AssessmentMade) MarshalJSON() ([]byte, error) {
 	return write(plain(v), v.Extra)
 }
 
-// AuditDecision: Any other decision worth keeping: a late part, a tool call, new weights, a penalty, an erasure.
+// AuditDecision: Any other decision worth keeping: a late part, a tool call, new weights, a penalty, an erasure, a
+// quarantine.
 //
 // `conversation_id` and `client_id` name the conversation whose words `detail` quotes; what quotes none has neither.
 //
@@ -1434,6 +1457,35 @@ func (v *ProgressMade) UnmarshalJSON(data []byte) error {
 
 func (v ProgressMade) MarshalJSON() ([]byte, error) {
 	type plain ProgressMade
+	return write(plain(v), v.Extra)
+}
+
+// QuarantineChanged: A source whose content goes into no pack from now on, or does again (`lifted`); nothing is
+// deleted.
+//
+// `source_id` is the id of a document, a conversation (of `client_id`), a user, a message or a claim; of a feed the
+// beginning of its documents' ids. `messages` are hidden with it, and add to those of earlier events.
+//
+// Its ce_type is memory.quarantine-changed.v1.
+type QuarantineChanged struct {
+	SourceKind SourceKind                 `json:"source_kind"`
+	SourceID   string                     `json:"source_id"`
+	ClientID   *string                    `json:"client_id,omitzero"`
+	State      QuarantineChangedState     `json:"state"`
+	Messages   []QuarantinedMessage       `json:"messages,omitzero"`
+	Reason     *string                    `json:"reason,omitzero"`
+	AskedBy    string                     `json:"asked_by"`
+	IssuedAt   Timestamp                  `json:"issued_at"`
+	Extra      map[string]json.RawMessage `json:"-"`
+}
+
+func (v *QuarantineChanged) UnmarshalJSON(data []byte) error {
+	type plain QuarantineChanged
+	return read(data, (*plain)(v), &v.Extra)
+}
+
+func (v QuarantineChanged) MarshalJSON() ([]byte, error) {
+	type plain QuarantineChanged
 	return write(plain(v), v.Extra)
 }
 
@@ -2912,6 +2964,25 @@ func (v Provenance) MarshalJSON() ([]byte, error) {
 	return write(plain(v), v.Extra)
 }
 
+// QuarantinedMessage: A message of a conversation, by its id and its position there.
+type QuarantinedMessage struct {
+	MessageID      string                     `json:"message_id"`
+	ClientID       string                     `json:"client_id"`
+	ConversationID string                     `json:"conversation_id"`
+	Seq            int64                      `json:"seq"`
+	Extra          map[string]json.RawMessage `json:"-"`
+}
+
+func (v *QuarantinedMessage) UnmarshalJSON(data []byte) error {
+	type plain QuarantinedMessage
+	return read(data, (*plain)(v), &v.Extra)
+}
+
+func (v QuarantinedMessage) MarshalJSON() ([]byte, error) {
+	type plain QuarantinedMessage
+	return write(plain(v), v.Extra)
+}
+
 // QueryProfile: The request parameters of a level's sources: a name, a version and the parameters.
 type QueryProfile struct {
 	Name    string                     `json:"name"`
@@ -3467,6 +3538,7 @@ var Events = map[string]func() any{
 	"retrieval.part-found.v1":         func() any { return new(PartFound) },
 	"retrieval.parts-found.v1":        func() any { return new(PartsFound) },
 	"progress.made.v1":                func() any { return new(ProgressMade) },
+	"memory.quarantine-changed.v1":    func() any { return new(QuarantineChanged) },
 	"retrieval.plan-made.v1":          func() any { return new(RetrievalPlan) },
 	"memory.summary-made.v1":          func() any { return new(SummaryMade) },
 	"tool.call-requested.v1":          func() any { return new(ToolCallRequested) },

@@ -42,7 +42,7 @@ def rankings(corpus: LabelledItem) -> Iterator[tuple[str, list[str]]]:
         asker.clock.advance(LATER_S)
         built = fathom.dependencies()
         names = [f"retrieval-{memory_class.value}" for memory_class in ASKED]
-        retrievers = [cast("Retriever", stage.build(built)) for stage in stages_of(names)]
+        retrievers = [cast("Retriever", stage.handler(built)) for stage in stages_of(names)]
         for number, query in enumerate(corpus["queries"]):
             message_id = asker.say(query["text"], conversation=f"q{number}", headers={"user_id": USER})
             classified = asker.one(DEPTH_CLASSIFIED, message_id=message_id)

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from streams.config import Settings
 from streams.runtime.stores import Stores, open_stores
 from streams.runtime.up import store_settings
-from streams.topology import Stage
+from streams.stage import Stage
 
 URLS = {"redis": "redis_url", "graph": "neo4j_url", "index": "qdrant_url"}
 MEMORY = "memory://"

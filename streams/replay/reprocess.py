@@ -2,7 +2,8 @@
 
 Memory is that of then: stores of its own get every record of the log in the order of time, and a message sees what was
 recorded before it was filed as a turn. Decisions, claims and summaries are the recorded ones; depth, plan, parts and
-pack are made again. Two runs with the same settings make the same packs.
+pack are made again. Two runs with the same settings make the same packs. What was quarantined then is hidden, or what
+is quarantined now.
 """
 
 import time
@@ -14,6 +15,7 @@ from typing import Any, cast
 
 from aiokafka import ConsumerRecord
 
+from agents.core.quarantine.sources import Quarantines
 from agents.errors import Rejected
 from agents.stages.assembler import Assembler
 from schemas import codec
@@ -23,11 +25,20 @@ from schemas.codec import Undecodable
 from schemas.depth import DepthClassified
 from schemas.envelope import Outgoing, Received, Step
 from schemas.packs import ContextPack
-from schemas.topics import BY_NAME, CONTEXT_PACKS, DEPTH_CLASSIFIED, MESSAGES_IN, PACKS_PARTIAL, RETRIEVAL_PLANS
+from schemas.topics import (
+    BY_NAME,
+    CONTEXT_PACKS,
+    DEPTH_CLASSIFIED,
+    MEMORY_QUARANTINES,
+    MESSAGES_IN,
+    PACKS_PARTIAL,
+    RETRIEVAL_PLANS,
+)
 from streams.dependencies import Dependencies
 from streams.replay.selection import Selection
 from streams.replay.views import Views, sources
-from streams.topology import STAGES, Stage
+from streams.stage import Stage
+from streams.topology import STAGES
 
 # What is made again, and so written; nothing else of what the stages say leaves them.
 WRITTEN = (DEPTH_CLASSIFIED, RETRIEVAL_PLANS, PACKS_PARTIAL, CONTEXT_PACKS)
@@ -72,17 +83,27 @@ def memory_stages() -> list[Stage]:
 
 def topics() -> list[str]:
     """The topics that are read; of the same millisecond, a message comes before what was learnt from it."""
-    return [MESSAGES_IN.name, *sources(memory_stages())]
+    return [MESSAGES_IN.name, MEMORY_QUARANTINES.name, *sources(memory_stages())]
 
 
 class Reprocessing:
-    """A run over the records of a log; `pause` is called after each message."""
+    """A run over the records of a log; `pause` is called after each message.
+
+    Quarantines are those of then, as the log has them, unless others are given.
+    """
 
     def __init__(
-        self, built: Dependencies, selection: Selection, write: Write, pause: Callable[[], Awaitable[None]] = _no_pause
+        self,
+        built: Dependencies,
+        selection: Selection,
+        write: Write,
+        pause: Callable[[], Awaitable[None]] = _no_pause,
+        quarantines: Quarantines | None = None,
     ) -> None:
         self._clock = ReplayClock()
-        again = replace(built, clock=self._clock)
+        hidden = Quarantines() if quarantines is None else quarantines
+        self._then = hidden if quarantines is None else None
+        again = replace(built, clock=self._clock, quarantines=hidden)
         self._pause = pause
         self._selection = selection
         self._write = write
@@ -92,7 +113,7 @@ class Reprocessing:
         self._stages: dict[str, list[tuple[str, Any]]] = {}
         for stage in STAGES:
             if stage.group_name in (DEPTH, PLANNER, RETRIEVAL, ASSEMBLER):
-                self._stages.setdefault(stage.group_name, []).append((stage.name, stage.build(again)))
+                self._stages.setdefault(stage.group_name, []).append((stage.name, stage.handler(again)))
         self._offsets: Counter[tuple[str, int]] = Counter()
         self._done: set[str] = set()
         self.result = Reprocessed()
@@ -109,6 +130,10 @@ class Reprocessing:
         for record in records:
             received = self._read(record)
             if received is None:
+                continue
+            if record.topic == MEMORY_QUARANTINES.name:
+                if self._then is not None:
+                    self._then.apply(received)
                 continue
             if record.topic == MESSAGES_IN.name:
                 self._waiting[record.partition].append(received)

@@ -49,18 +49,22 @@ class OtherOrder(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What a replay is asked for; `changed` are the settings that differ from the process's own."""
+    """What a replay is asked for; `changed` are the settings that differ from the process's own.
+
+    `hidden_now`: what is quarantined now is hidden, instead of what was then.
+    """
 
     replay_id: str
     selection: Selection
     changed: Mapping[str, str]
+    hidden_now: bool = False
 
     @property
     def digest(self) -> bytes:
         chosen = self.selection
         said = [
             chosen.since, chosen.tenant, chosen.conversation, sorted((chosen.offsets or {}).items()), chosen.sample,
-            sorted(self.changed.items()), version(),
+            sorted(self.changed.items()), version(), *(["hidden now"] if self.hidden_now else []),
         ]  # fmt: skip
         return hashlib.sha256(orjson.dumps(said)).hexdigest()[:16].encode()
 

@@ -21,7 +21,8 @@ from streams.dependencies import Dependencies
 from streams.replay.log import Log, PartitionRange
 from streams.replay.neighbours import Neighbours
 from streams.replay.selection import Selection
-from streams.topology import STAGES, Stage
+from streams.stage import Stage
+from streams.topology import STAGES
 
 FIRST_WAIT, LONGEST_WAIT, PATIENCE_S = 0.1, 5.0, 60.0
 
@@ -65,7 +66,7 @@ class Views:
         whole = replace(built, working_sets=self.neighbours)
         self._rows: dict[str, list[tuple[Stage, Handler]]] = defaultdict(list)
         for stage in stages:
-            handler = stage.build(whole)
+            handler = stage.handler(whole)
             for topic in stage.reads:
                 self._rows[topic.name].append((stage, handler))
 

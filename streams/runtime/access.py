@@ -19,6 +19,7 @@ from schemas.topics import (
     MEMORY_CORRECTIONS,
     MEMORY_DECISIONS,
     MEMORY_ERASURES,
+    MEMORY_QUARANTINES,
     MEMORY_VOTES,
     MESSAGES_IN,
     PROGRESS_EVENTS,
@@ -26,7 +27,8 @@ from schemas.topics import (
     TOOLS_CALLS_OUT,
     Topic,
 )
-from streams.topology import STAGES, Stage
+from streams.stage import Stage
+from streams.topology import STAGES
 from streams.views import tool_log, turn_log, vote_log
 
 # What a view of the log reads without a group, by the topic whose partitions decide what it holds.
@@ -86,6 +88,8 @@ def _reads(stages: Iterable[Stage]) -> list[str]:
         found += [name for topic in stage.reads for name in VIEWS.get(topic, ())]
         if stage.ledger is not None:
             found.append(stage.ledger.name)
+        if stage.hiding:
+            found.append(MEMORY_QUARANTINES.name)
     return found
 
 

@@ -12,6 +12,7 @@ from socket import socket
 from urllib.parse import urlsplit
 
 from agents.context import ContextManager
+from agents.core.quarantine.sources import Quarantines
 from agents.ports.sessions import ToolSessions, WorkingSets
 from schemas.base import Event
 from schemas.envelope import Received
@@ -36,10 +37,11 @@ from streams.runtime.health import GroupState, Health, ProcessState
 from streams.runtime.health_server import HealthServer, ServedApi
 from streams.runtime.store_watch import Check, StoreWatch, answered
 from streams.runtime.stores import Stores
+from streams.stage import Stage
 from streams.stores.settings import EMBEDDED, MEMORY
 from streams.telemetry import metrics
 from streams.telemetry.clock import SystemClock
-from streams.topology import Stage
+from streams.views.quarantines import QuarantineFollower
 from streams.views.restorable import RestorableToolSessions, RestorableWorkingSets
 from streams.views.tool_log import KafkaToolLog
 from streams.views.tool_sessions import RecoverableToolSessions
@@ -143,7 +145,8 @@ class Worker:
         )
         if any(MEMORY_VOTES in stage.reads for stage in self._stages):
             self._follow_weights()
-        built = replace(built, models=self._models, full_for=self._gate.full_for)
+        quarantines = await self._follow_quarantines()
+        built = replace(built, models=self._models, full_for=self._gate.full_for, quarantines=quarantines)
         for name in dict.fromkeys(stage.group_name for stage in self._stages):
             self._groups.append(self._group(name, built))
         await asyncio.gather(*(group.start() for group, _ in self._groups))
@@ -195,6 +198,14 @@ class Worker:
         view = self._views[MEMORY_VOTES.name] = RecoverableVotes(self._stores.weights, log, partitions=self._partitions)
         self._background.append(asyncio.create_task(view.restore_loop()))
 
+    async def _follow_quarantines(self) -> Quarantines:
+        """The quarantines, read once and followed, where a stage hides what they name."""
+        quarantines = Quarantines()
+        if any(stage.hiding for stage in self._stages):
+            following = await QuarantineFollower(quarantines, self._bootstrap, self._security).start()
+            self._background.append(following)
+        return quarantines
+
     async def _topics(self) -> None:
         if self._settings.create_topics:
             topics = topics_plan.wanted(self._settings.partitions, self._settings.replication)
@@ -209,7 +220,7 @@ class Worker:
 
     def _group(self, name: str, built: Dependencies) -> tuple[ConsumerGroup, GroupRunner]:
         settings = self._settings
-        rows = [(stage, stage.build(built)) for stage in self._stages if stage.group_name == name]
+        rows = [(stage, stage.handler(built)) for stage in self._stages if stage.group_name == name]
         runner = GroupRunner(
             name, rows, self._producer, settings,
             read_ledger=self._read_ledger, give_up=self._producer.give_up, gate=self._gate,

@@ -21,8 +21,8 @@ from streams.runtime.admission.priority import PriorityGate
 from streams.runtime.dead_letters import DlqLimit
 from streams.runtime.in_flight import InFlightRecord
 from streams.runtime.stage_runner import StageRunner
+from streams.stage import Stage
 from streams.telemetry import metrics
-from streams.topology import Stage
 
 LOGGER = logging.getLogger("fathom.group")
 TICK_EVERY_S = 0.01

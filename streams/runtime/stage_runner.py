@@ -40,8 +40,8 @@ from streams.runtime.dead_letters import DlqLimit, Failure
 from streams.runtime.in_flight import HandledRecord, InFlightRecord, JointSend
 from streams.runtime.refusals import Refusals
 from streams.runtime.stage_sender import StageSender
+from streams.stage import Stage
 from streams.telemetry import metrics, traces
-from streams.topology import Stage
 
 LOGGER = logging.getLogger("fathom.stage")
 BUG = "bug"

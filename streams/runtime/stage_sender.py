@@ -13,8 +13,8 @@ from schemas.envelope import Outgoing
 from streams.kafka.producer import Sender
 from streams.kafka.records import Record
 from streams.runtime.dead_letters import Failure, headers_of
+from streams.stage import Stage
 from streams.telemetry import metrics
-from streams.topology import Stage
 
 LOGGER = logging.getLogger("fathom.stage")
 FIRST_WAIT, MAX_BACKOFF_S = 0.05, 5.0

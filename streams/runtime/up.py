@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from streams.runtime.app import Worker
     from streams.runtime.health_server import ServedApi
     from streams.runtime.stores import Stores
-    from streams.topology import Stage
+    from streams.stage import Stage
 
 LOGGER = logging.getLogger("fathom.up")
 INTERRUPTED = 130

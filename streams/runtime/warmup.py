@@ -33,7 +33,7 @@ async def warm_up(real: Dependencies) -> int:
     twin = MemoryWorkingSets()
     # Models and engines are for messages of users, not for the warm-up.
     dependencies = replace(real, working_sets=twin, context=ContextManager(twin, real.context.policy), models=NONE)
-    stages = [(stage, stage.build(dependencies)) for stage in STAGES if stage.writes]
+    stages = [(stage, stage.handler(dependencies)) for stage in STAGES if stage.writes]
     waiting: deque[_Record] = deque(_asked(text, dependencies) for text in QUESTIONS)
     handled = 0
     while waiting:

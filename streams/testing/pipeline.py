@@ -11,22 +11,25 @@ Time is a clock that tests advance; nothing sleeps, nothing listens.
 import asyncio
 from collections.abc import Coroutine, Iterable
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, cast
 
 import orjson
 
 from agents.context import ContextManager
+from agents.core.quarantine.sources import Quarantines
 from schemas.base import Conversation, Event, derive
 from schemas.envelope import Received
+from schemas.learning import QuarantineChanged
 from schemas.packs import ContextPack
 from schemas.policy import ContextPolicy
 from schemas.retrieval import PartFound
 from schemas.tool_policy import ToolPolicy
-from schemas.topics import CONTEXT_PACKS, DOCUMENTS_IN, MESSAGES_IN, PACKS_PARTIAL, Topic
+from schemas.topics import CONTEXT_PACKS, DOCUMENTS_IN, MEMORY_QUARANTINES, MESSAGES_IN, PACKS_PARTIAL, Topic
 from streams import config, policies
 from streams.dependencies import Dependencies
 from streams.kafka.records import Record, TopicPartition
 from streams.runtime.group_runner import GroupRunner
+from streams.stage import Stage
 from streams.stores.graph.memory import InMemoryGraph
 from streams.stores.language import WordVotes
 from streams.stores.passages.memory import MemoryPassageIndex
@@ -36,7 +39,7 @@ from streams.stores.sessions.tool_sessions import MemoryToolSessions
 from streams.stores.sessions.votes import MemorySignalWeights
 from streams.stores.tokens import EstimatedTokens
 from streams.testing.log import EPOCH, FakeClock, MemoryLog, MemoryMember, MemoryToolLog, MemoryTurnLog, decoded
-from streams.topology import GROUPS, STAGES, Stage
+from streams.topology import GROUPS, STAGES
 from streams.views.tool_sessions import RecoverableToolSessions
 from streams.views.working_sets import RecoverableWorkingSets
 
@@ -71,6 +74,7 @@ class Pipeline:
         self.index = MemoryPassageIndex(HashingEmbedder(), admin=self.settings.public_writer)
         self.graph = InMemoryGraph(admin=self.settings.public_writer)
         self.tokens = EstimatedTokens()
+        self.quarantines = Quarantines()
         self._policy = policy or ContextPolicy()
         self.turn_log = MemoryTurnLog(self.log.of)
         self.view = RecoverableWorkingSets(
@@ -141,6 +145,13 @@ class Pipeline:
         headers = {"tenant": fields.pop("tenant", self.tenant)}
         value = {"document_id": document_id, "title": title, "created_at": self.clock.now(), **fields}
         self.publish(DOCUMENTS_IN, {**value, "text": text} if text else value, headers, document_id.encode())
+
+    def quarantine(self, kind: str, source_id: str, *, tenant: str | None = None, **fields: Any) -> None:
+        """Quarantine a source, or with `state="lifted"` lift it; in force at once."""
+        stated = {"state": "quarantined", "asked_by": "tests", "issued_at": self.clock.now(), **fields}
+        value = {"source_kind": kind, "source_id": source_id, **stated}
+        record = self.publish(MEMORY_QUARANTINES, value, {"tenant": tenant or self.tenant})
+        self.quarantines.apply(cast("Received[QuarantineChanged]", decoded(record)))
 
     def settle(self) -> None:
         """Process until all records are read."""
@@ -234,6 +245,7 @@ class Pipeline:
             "index": self.index,
             "graph": self.graph,
             "writer": self.graph,
+            "quarantines": self.quarantines,
         }
         return Dependencies(**{**parts, **self._replace})
 
@@ -243,7 +255,7 @@ class Pipeline:
 
     async def _start_group(self, name: str) -> None:
         built = self.dependencies()
-        rows = [(stage, stage.build(built)) for stage in self._stages if stage.group_name == name]
+        rows = [(stage, stage.handler(built)) for stage in self._stages if stage.group_name == name]
         if not rows:
             return
 

@@ -17,12 +17,13 @@ from agents.ports.sessions import SignalWeights, ToolSessions
 from schemas.topics import MEMORY_CLAIMS, MEMORY_DECISIONS, TOOLS_CALLS_IN, TOOLS_CALLS_OUT, TOOLS_RESULTS_IN, TOPICS
 from streams.kafka import topics_plan
 from streams.kafka.records import Record
+from streams.stage import Stage
 from streams.stores.graph import queries
 from streams.stores.graph.kglite_engine import KgliteGraph
 from streams.stores.graph.neo4j_engine import Neo4jGraph
 from streams.stores.sessions.tool_sessions import RedisToolSessions
 from streams.stores.sessions.votes import RedisSignalWeights
-from streams.topology import STAGES, Stage
+from streams.topology import STAGES
 from tests.chaos.entries import Entry, Given, Graph, Kept
 from tests.chaos.requests import Place
 from tests.chaos.servers import PARTITIONS

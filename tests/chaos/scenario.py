@@ -22,7 +22,8 @@ from schemas.topics import (
     MESSAGES_IN,
 )
 from streams.kafka import topics_admin, topics_plan
-from streams.topology import STAGES, Stage
+from streams.stage import Stage
+from streams.topology import STAGES
 from tests.chaos import messages as said
 from tests.chaos import points, reading
 from tests.chaos.checker import Verdict, check

@@ -36,7 +36,7 @@ async def _delivered(place: Place, history: list[Received[Any]]) -> Contents:
     try:
         if isinstance(place, Neo4jServer):
             await wiped(place)
-        breaking = Breaking(store._engine, chance, whole=isinstance(place, Neo4jServer))
+        breaking = Breaking(store.engine, chance, whole=isinstance(place, Neo4jServer))
         await deliver(enumerate(batches(repeated(history, chance), chance)), GraphStore(breaking, admin=True))
         assert min(breaking.broken[where] for where in ("before", "after")) > 2
         return await whole(store, place)

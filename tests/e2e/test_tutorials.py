@@ -165,6 +165,12 @@ def test_an_assistant_in_sixty_lines(tmp_path: Path):
         assert "peanuts" not in asked[2]
 
 
+def test_what_is_quarantined_is_out_and_back_as_the_page_says(tmp_path: Path):
+    with typed(tmp_path, "quarantine.md") as page:
+        assert "nothing of it" in page.printed
+        assert "still there" not in page.printed
+
+
 def test_what_is_forgotten_is_gone_as_the_page_says(tmp_path: Path):
     with typed(tmp_path, "erasure.md") as page:
         assert "nothing of it" in page.printed

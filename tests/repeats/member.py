@@ -26,7 +26,7 @@ async def main(plan: Path, done: Path, seed: int) -> None:
     known = acknowledged(done)
     left = [(number, batch) for number, batch in enumerate(batches) if number not in known]
     store = opened(place)
-    breaking = Breaking(store._engine, random.Random(seed), whole=isinstance(place, Neo4jServer))
+    breaking = Breaking(store.engine, random.Random(seed), whole=isinstance(place, Neo4jServer))
     with done.open("a", buffering=1) as acknowledgements:
 
         def stored(number: int) -> None:

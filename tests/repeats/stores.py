@@ -34,7 +34,7 @@ async def closed(store: GraphStore) -> None:
 async def whole(store: GraphStore, place: Place) -> Contents:
     """All of a graph, however long a server takes to tell it."""
     if not isinstance(place, Neo4jServer):
-        return await contents(store._engine.read)
+        return await contents(store.engine.read)
     async with place.driver() as driver:
 
         async def read(query: str, parameters: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:

@@ -16,7 +16,15 @@ export type AnswerStatus = Open<"answered" | "partial" | "abstained">;
 
 export type AssessmentMadeClassifier = Open<"heuristic" | "heuristic_timeout" | "engine" | "llm">;
 
-export type AuditDecisionKind = Open<"late-part" | "tool" | "weights" | "penalty" | "erasure">;
+export type AuditDecisionKind = Open<
+  | "late-part"
+  | "tool"
+  | "weights"
+  | "penalty"
+  | "erasure"
+  | "quarantine"
+  | "quarantine-lifted"
+>;
 
 export type ClaimAssertedAuthor = Open<"user" | "system">;
 
@@ -142,6 +150,8 @@ export type PathLabel = Open<"Processo" | "Dispositivo" | "Jurisprudencia" | "Ch
 
 export type ProgressStage = Open<"pack" | "cognition">;
 
+export type QuarantineChangedState = Open<"quarantined" | "lifted">;
+
 /** The purpose of a query. */
 export type QueryType = Open<
   | "greeting"
@@ -176,6 +186,8 @@ export type SignalName = Open<
 >;
 
 export type SourceAnswerStatus = Open<"ok" | "empty" | "timeout" | "error">;
+
+export type SourceKind = Open<"document" | "feed" | "conversation" | "user" | "message" | "claim">;
 
 export type SourceName = Open<"local" | "global" | "lexical" | "vector" | "theme" | "conversations">;
 
@@ -270,7 +282,7 @@ export interface AssessmentMade {
 }
 
 /**
- * Any other decision worth keeping: a late part, a tool call, new weights, a penalty, an erasure.
+ * Any other decision worth keeping: a late part, a tool call, new weights, a penalty, an erasure, a quarantine.
  *
  * `conversation_id` and `client_id` name the conversation whose words `detail` quotes; what quotes none has neither.
  *
@@ -805,6 +817,25 @@ export interface ProgressMade {
   cograg_status: CogragStatus;
   data: Record<string, unknown>;
   patch: PatchOperation[];
+}
+
+/**
+ * A source whose content goes into no pack from now on, or does again (`lifted`); nothing is deleted.
+ *
+ * `source_id` is the id of a document, a conversation (of `client_id`), a user, a message or a claim; of a feed the
+ * beginning of its documents' ids. `messages` are hidden with it, and add to those of earlier events.
+ *
+ * `memory.quarantine-changed.v1`
+ */
+export interface QuarantineChanged {
+  source_kind: SourceKind;
+  source_id: string;
+  client_id?: string;
+  state: QuarantineChangedState;
+  messages?: QuarantinedMessage[];
+  reason?: string;
+  asked_by: string;
+  issued_at: Timestamp;
 }
 
 /**
@@ -1651,6 +1682,14 @@ export interface Provenance {
   id?: string;
 }
 
+/** A message of a conversation, by its id and its position there. */
+export interface QuarantinedMessage {
+  message_id: string;
+  client_id: string;
+  conversation_id: string;
+  seq: number;
+}
+
 /** The request parameters of a level's sources: a name, a version and the parameters. */
 export interface QueryProfile {
   name: string;
@@ -1937,6 +1976,7 @@ export interface Events {
   "retrieval.part-found.v1": PartFound;
   "retrieval.parts-found.v1": PartsFound;
   "progress.made.v1": ProgressMade;
+  "memory.quarantine-changed.v1": QuarantineChanged;
   "retrieval.plan-made.v1": RetrievalPlan;
   "memory.summary-made.v1": SummaryMade;
   "tool.call-requested.v1": ToolCallRequested;

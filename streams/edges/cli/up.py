@@ -24,7 +24,7 @@ from streams.telemetry import metrics
 
 if TYPE_CHECKING:
     from streams.runtime.health_server import ServedApi
-    from streams.topology import Stage
+    from streams.stage import Stage
 
 
 Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="Port of the embedded broker; 0 picks a free one.")]

@@ -32,13 +32,18 @@ NEAR_THEMES: Final = """
     ORDER BY n.id, t.id
     LIMIT $limit"""
 
+DOCUMENTS_ABOUT: Final = """
+    MATCH (t:Tema)<-[a:ABOUT_THEME]-(d:Document)
+    WHERE t.id IN $ids AND t.tenant_id IN $tenants AND d.tenant_id = t.tenant_id AND a.access <= $access
+    RETURN t.id AS id, d.id AS document"""
+
 SECTIONS_ABOUT: Final = f"""
     MATCH (t:Tema)<-[:ABOUT_THEME]-(d:Document)
     WHERE t.id IN $ids AND t.tenant_id IN $tenants AND d.tenant_id = t.tenant_id
     MATCH (d)<-[:PART_OF]-(c:Chunk)
     WHERE c.tenant_id = t.tenant_id AND {_CHUNK}
       AND toLower(c.title) CONTAINS toLower(t.nome)
-    RETURN c.id AS id, t.id AS by, c.position AS position
+    RETURN c.id AS id, t.id AS by, c.position AS position, c.document_id AS document_id
     ORDER BY c.position, c.id, t.id
     LIMIT $limit"""
 
@@ -55,7 +60,7 @@ NAMING: Final = f"""
     WHERE e.id IN $ids AND e.tenant_id IN $tenants AND COUNT {{ (e)<-[:MENTIONS]-() }} <= $most
     MATCH (e)<-[:MENTIONS]-(c:Chunk)
     WHERE c.tenant_id = e.tenant_id AND {_CHUNK}
-    RETURN c.id AS id, e.id AS entity
+    RETURN c.id AS id, e.id AS entity, c.document_id AS document_id
     ORDER BY c.id, e.id
     LIMIT $limit"""
 
@@ -65,8 +70,8 @@ CONNECTED: Final = f"""
       AND COUNT {{ (e)<-[:MENTIONS]-() }} <= $most
     MATCH (e)<-[:MENTIONS]-(c:Chunk)
     WHERE c.tenant_id = s.tenant_id AND NOT c.id IN $ids AND {_CHUNK}
-    WITH c.id AS id, count(DISTINCT e.id) AS shared, min(e.name) AS via
-    RETURN id AS id, via AS via, shared AS shared
+    WITH c.id AS id, c.document_id AS document_id, count(DISTINCT e.id) AS shared, min(e.name) AS via
+    RETURN id AS id, via AS via, shared AS shared, document_id AS document_id
     ORDER BY shared DESC, id
     LIMIT $limit"""
 
@@ -74,7 +79,8 @@ CONSULTATIONS: Final = """
     MATCH (c:Consulta)
     WHERE c.tenant_id = $tenant AND c.signature = $signature AND c.created_at <= $as_of
     RETURN c.id AS id, c.pergunta_usuario AS question, c.verification_status AS status,
-           c.access_level AS access_level, c.scope AS scope, c.case_id AS case_id, c.created_at AS created_at
+           c.access_level AS access_level, c.scope AS scope, c.case_id AS case_id, c.created_at AS created_at,
+           c.client_id AS client_id, c.conversation_id AS conversation_id, c.usuario_id AS user_id
     ORDER BY c.created_at DESC, c.id
     LIMIT $limit"""
 
@@ -89,7 +95,8 @@ CONSULTATIONS_CORRECTED: Final = """
     MATCH (c:Consulta)-[:CORRIGIDA_POR]->(k:Correcao)
     WHERE c.id IN $ids AND c.tenant_id = $tenant AND k.tenant_id = $tenant AND k.created_at <= $as_of
       AND k.tipo <> 'formatacao'
-    RETURN c.id AS id, k.id AS correction
+    RETURN c.id AS id, k.id AS correction, k.client_id AS client_id, k.conversation_id AS conversation_id,
+           k.usuario_id AS user_id
     ORDER BY c.id, k.id"""
 
 PENALTIES: Final = """
@@ -97,5 +104,7 @@ PENALTIES: Final = """
     WHERE n.id IN $ids AND n.tenant_id IN $tenants AND k.tenant_id = $tenant AND k.created_at <= $as_of
     MATCH (k)<-[:CORRIGIDA_POR]-(c:Consulta)
     WHERE c.tenant_id = $tenant AND c.created_at <= $as_of
-    RETURN n.id AS id, p.peso AS weight, k.id AS correction, c.pergunta_usuario AS question
+    RETURN n.id AS id, p.peso AS weight, k.id AS correction, c.pergunta_usuario AS question,
+           k.client_id AS client_id, k.conversation_id AS conversation_id, k.usuario_id AS user_id,
+           n.document_id AS document_id
     ORDER BY n.id, k.id, c.id"""

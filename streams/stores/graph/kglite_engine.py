@@ -55,6 +55,8 @@ INDEXES = (
 class KgliteGraph(GraphStore):
     """The graph in a directory of this process; `close` writes a checkpoint."""
 
+    engine: "KgliteEngine"
+
     def __init__(self, directory: Path, *, admin: bool = False, timeout: float = TIMEOUT_S) -> None:
         self.engine = KgliteEngine(directory, timeout)
         super().__init__(self.engine, admin=admin)

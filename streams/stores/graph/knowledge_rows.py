@@ -78,7 +78,7 @@ def _entry_rows(entry: Entry, tenant: str, at: datetime) -> Iterable[Row]:
         case ProcessEntry():
             yield from _process_rows(entry, tenant, at)
         case ProfileEntry():
-            yield from _profile_rows(entry.profile, tenant, at)
+            yield from _profile_rows(entry.profile, entry.document_id, tenant, at)
         case LegalEntry():
             yield from _legal_rows(entry, tenant, at)
 
@@ -155,12 +155,12 @@ def _process_rows(entry: ProcessEntry, tenant: str, at: datetime) -> Iterable[Ro
         yield link("HAS_STEP", tenant, entry.id, step.id, order=step.order)
 
 
-def _profile_rows(profile: Profile, tenant: str, at: datetime) -> Iterable[Row]:
+def _profile_rows(profile: Profile, document_id: str, tenant: str, at: datetime) -> Iterable[Row]:
     # The profile lists its objectives, so that removed ones are no longer found; their links stay.
     own = [_objective_id(profile.user_id, each.id) for each in profile.objectives]
     props = picked(profile, "user_id user_role department access_level")
     listed = [node_id(tenant, each) for each in own]
-    yield _latest("UserProfile", tenant, profile.user_id, at, **props, objective_ids=listed)
+    yield _latest("UserProfile", tenant, profile.user_id, at, **props, objective_ids=listed, document_id=document_id)
     # Earlier profiles: a message of that time is answered with the profile of that time.
     said = profile.model_dump_json()
     then = at.astimezone(UTC)
@@ -168,7 +168,10 @@ def _profile_rows(profile: Profile, tenant: str, at: datetime) -> Iterable[Row]:
         "AuditEvent",
         node_id(tenant, derive("profile", profile.user_id, then.isoformat(), said)),
         tenant,
-        {"kind": "profile", "actor": "ingestion", "subject_id": profile.user_id, "detail": said, "created_at": then},
+        {
+            **{"kind": "profile", "actor": "ingestion", "subject_id": profile.user_id, "detail": said},
+            **{"created_at": then, "document_id": document_id},
+        },
     )
     for objective, natural in zip(profile.objectives, own, strict=True):
         props = {"objective_id": objective.id, "title": objective.title, "status": objective.status}

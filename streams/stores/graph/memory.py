@@ -25,9 +25,10 @@ Read = Callable[["MemoryEngine", Asked], Sequence[Node]]
 class InMemoryGraph(GraphStore):
     """The whole graph of one process."""
 
+    engine: "MemoryEngine"
+
     def __init__(self, *, admin: bool = False) -> None:
-        self.engine = MemoryEngine()
-        super().__init__(self.engine, admin=admin)
+        super().__init__(MemoryEngine(), admin=admin)
 
 
 class MemoryEngine:
@@ -176,7 +177,7 @@ def _persona_then(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
         if (event["kind"], event["subject_id"]) == ("profile", asked["user_id"])
         and event["created_at"] <= asked["as_of"]
     )
-    return _newest(found, "created_at")[:1]
+    return [{**event, "user_id": event["subject_id"]} for event in _newest(found, "created_at")[:1]]
 
 
 def _summaries(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
@@ -192,7 +193,7 @@ def _summaries(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
 
 def _events(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
     found = (
-        event
+        {**event, **{name: summary.get(name) for name in SAID_IN[:3]}}
         for summary, _, event in engine.joined("HAS_EVENT")
         if summary["tenant_id"] == event["tenant_id"] == asked["tenant"]
         # A stub made by a link; its own event has not arrived yet.
@@ -226,7 +227,7 @@ def _claims_about(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
 
 def _contradictions(engine: MemoryEngine, asked: Asked, *, side: str) -> Sequence[Node]:
     found = [
-        {"new": new["id"], "old": old["id"], **props}
+        {"new": new["id"], "old": old["id"], **props, **_said_in(new, "new_"), **_said_in(old, "old_")}
         for new, props, old in engine.joined("CONTRADICTS")
         if new["tenant_id"] == old["tenant_id"] == asked["tenant"] and props["detected_at"] <= asked["as_of"]
     ]
@@ -235,13 +236,19 @@ def _contradictions(engine: MemoryEngine, asked: Asked, *, side: str) -> Sequenc
 
 def _touched(engine: MemoryEngine, asked: Asked, *, by: str, but: str = "") -> Sequence[Node]:
     return [
-        {"id": claim["id"], "new": other["id"]}
+        {"id": claim["id"], "new": other["id"], **_said_in(other, "new_")}
         for other, _, claim in engine.joined(by)
         if claim["id"] in asked["ids"]
         and claim["tenant_id"] == other["tenant_id"] == asked["tenant"]
         and other["created_at"] <= asked["as_of"]
         and (not but or other["tipo"] != but)
     ]
+
+
+def _said_in(node: Node, prefix: str) -> Node:
+    """Where a claim or a correction was said, and by whom: columns of what may be hidden."""
+    known = {**node, "user_id": node.get("usuario_id", node.get("user_id"))}
+    return {f"{prefix}{name}": known.get(name) for name in SAID_IN}
 
 
 def _by_id(engine: MemoryEngine, asked: Asked, *, label: str) -> Sequence[Node]:
@@ -297,6 +304,7 @@ RETIRED_PROPERTIES = (
     *("id", "document_id", "access_level", "recency", "lang", "retired_at"),
     *("title", "text", "position", "page", "confidence", "name", "definition"),
 )
+SAID_IN = ("client_id", "conversation_id", "user_id", "message_id")
 CLAIM_ORDER = ("created_at", "partition", "offset", "seq")
 
 

@@ -67,13 +67,23 @@ def _near_themes(engine: "MemoryEngine", asked: Asked) -> Sequence[Node]:
     return sorted(found, key=lambda row: (row["id"], row["near"]))[: asked["limit"]]
 
 
+def _documents_about(engine: "MemoryEngine", asked: Asked) -> Sequence[Node]:
+    themes = [engine.one("Tema", each, asked["tenants"]) for each in asked["ids"]]
+    return [
+        {"id": theme["id"], "document": document["id"]}
+        for theme in themes
+        if theme is not None
+        for document in _documents_of(engine, theme, asked)
+    ]
+
+
 def _sections_about(engine: "MemoryEngine", asked: Asked) -> Sequence[Node]:
     parts: dict[str, list[Node]] = {}
     for chunk, _, document in engine.joined("PART_OF"):
         if chunk["tenant_id"] == document["tenant_id"] and _is_visible(chunk, asked):
             parts.setdefault(document["id"], []).append(chunk)
     found = {
-        (chunk["position"], chunk["id"], theme["id"])
+        (chunk["position"], chunk["id"], theme["id"], chunk["document_id"])
         for document, _, theme in engine.joined("ABOUT_THEME")
         if theme["id"] in asked["ids"]
         and theme["tenant_id"] in asked["tenants"]
@@ -82,7 +92,8 @@ def _sections_about(engine: "MemoryEngine", asked: Asked) -> Sequence[Node]:
         for chunk in parts.get(document["id"], ())
         if theme["nome"].lower() in chunk["title"].lower()
     }
-    return [{"id": id_, "by": by, "position": at} for at, id_, by in sorted(found)][: asked["limit"]]
+    rows = [{"id": id_, "by": by, "position": at, "document_id": of} for at, id_, by, of in sorted(found)]
+    return rows[: asked["limit"]]
 
 
 def _law_about(engine: "MemoryEngine", asked: Asked) -> Sequence[Node]:
@@ -121,7 +132,7 @@ def _mentions(engine: "MemoryEngine", most: int) -> tuple[dict[str, list[Node]],
 def _naming(engine: "MemoryEngine", asked: Asked) -> Sequence[Node]:
     chunks, _ = _mentions(engine, asked["most"])
     found = [
-        {"id": chunk["id"], "entity": entity["id"]}
+        {"id": chunk["id"], "entity": entity["id"], "document_id": chunk["document_id"]}
         for each in dict.fromkeys(asked["ids"])
         if (entity := engine.one("Entity", each, asked["tenants"])) is not None
         for chunk in chunks.get(each, ())
@@ -132,7 +143,7 @@ def _naming(engine: "MemoryEngine", asked: Asked) -> Sequence[Node]:
 
 def _connected(engine: "MemoryEngine", asked: Asked) -> Sequence[Node]:
     chunks, entities = _mentions(engine, asked["most"])
-    shared: dict[str, dict[str, str]] = {}
+    shared: dict[tuple[str, str], dict[str, str]] = {}
     for each in asked["ids"]:
         start = engine.one("Chunk", each, asked["tenants"])
         for entity in entities.get(each, ()) if start is not None else ():
@@ -140,9 +151,18 @@ def _connected(engine: "MemoryEngine", asked: Asked) -> Sequence[Node]:
                 if not entity["tenant_id"] == chunk["tenant_id"] == (start or {}).get("tenant_id"):
                     continue
                 if chunk["id"] not in asked["ids"] and _is_visible(chunk, asked):
-                    shared.setdefault(chunk["id"], {})[entity["id"]] = entity["name"]
-    found: list[Node] = [{"id": key, "via": min(by.values()), "shared": len(by)} for key, by in shared.items()]
+                    shared.setdefault((chunk["id"], chunk["document_id"]), {})[entity["id"]] = entity["name"]
+    found: list[Node] = [
+        {"id": key, "document_id": document, "via": min(by.values()), "shared": len(by)}
+        for (key, document), by in shared.items()
+    ]
     return sorted(found, key=lambda row: (-row["shared"], row["id"]))[: asked["limit"]]
+
+
+def _asked_by(node: Node) -> Node:
+    """Who said it, and where: columns of what may be hidden."""
+    place = {name: node.get(name) for name in ("client_id", "conversation_id")}
+    return {**place, "user_id": node.get("usuario_id")}
 
 
 def _consultations(engine: "MemoryEngine", asked: Asked) -> Sequence[Node]:
@@ -150,6 +170,7 @@ def _consultations(engine: "MemoryEngine", asked: Asked) -> Sequence[Node]:
         {
             **{"id": node["id"], "question": node["pergunta_usuario"], "status": node["verification_status"]},
             **{"access_level": node["access_level"], "scope": node.get("scope"), "case_id": node.get("case_id")},
+            **_asked_by(node),
             "created_at": node["created_at"],
         }
         for node in engine.all("Consulta", [asked["tenant"]])
@@ -183,18 +204,19 @@ def _corrections(engine: "MemoryEngine", asked: Asked) -> Iterator[tuple[Node, N
 
 def _consultations_corrected(engine: "MemoryEngine", asked: Asked) -> Sequence[Node]:
     found = {
-        (node["id"], correction["id"])
+        (node["id"], correction["id"]): _asked_by(correction)
         for node, correction in _corrections(engine, asked)
         if node["id"] in asked["ids"] and correction["tipo"] != "formatacao"
     }
-    return [{"id": each, "correction": correction} for each, correction in sorted(found)]
+    return [{"id": each, "correction": correction, **by} for (each, correction), by in sorted(found.items())]
 
 
 def _penalties(engine: "MemoryEngine", asked: Asked) -> Sequence[Node]:
     found = [
         {
             **{"id": chunk["id"], "weight": props.get("peso"), "correction": correction["id"]},
-            **{"question": node["pergunta_usuario"], "of": node["id"]},
+            **{"question": node["pergunta_usuario"], "of": node["id"], "document_id": chunk.get("document_id")},
+            **_asked_by(correction),
         }
         for node, correction in _corrections(engine, asked)
         if _is_known(node, asked)
@@ -207,6 +229,7 @@ def _penalties(engine: "MemoryEngine", asked: Asked) -> Sequence[Node]:
 READING: "dict[str, Callable[[MemoryEngine, Asked], Sequence[Node]]]" = {
     queries.THEMES: _themes,
     queries.NEAR_THEMES: _near_themes,
+    queries.DOCUMENTS_ABOUT: _documents_about,
     queries.SECTIONS_ABOUT: _sections_about,
     queries.LAW_ABOUT: _law_about,
     queries.NAMING: _naming,

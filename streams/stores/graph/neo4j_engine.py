@@ -107,6 +107,8 @@ class Neo4jServer:
 class Neo4jGraph(GraphStore):
     """The graph of one database; reads see what this process wrote before."""
 
+    engine: "Neo4jEngine"
+
     def __init__(
         self, server: Neo4jServer, *, admin: bool = False, timeout: float = READ_S, looked_up_every: float = 0.0
     ) -> None:

@@ -15,18 +15,20 @@ PERSONA: Final = """
     WHERE o.tenant_id = $tenant AND o.recorded_at <= $as_of
     RETURN u.id AS id, u.user_id AS user_id, u.user_role AS user_role, u.department AS department,
            u.access_level AS access_level, u.objective_ids AS objective_ids, u.recorded_at AS recorded_at,
-           u.recorded_at <= $as_of AS current, o.id AS objective, o.objective_id AS objective_id,
-           o.title AS title, o.status AS status, o.recorded_at AS objective_at"""
+           u.recorded_at <= $as_of AS current, u.document_id AS document_id, o.id AS objective,
+           o.objective_id AS objective_id, o.title AS title, o.status AS status, o.recorded_at AS objective_at"""
 
 PERSONA_THEN: Final = """
     MATCH (e:AuditEvent)
     WHERE e.tenant_id = $tenant AND e.subject_id = $user_id AND e.kind = 'profile' AND e.created_at <= $as_of
-    RETURN e.id AS id, e.detail AS detail, e.created_at AS created_at
+    RETURN e.id AS id, e.detail AS detail, e.created_at AS created_at, e.document_id AS document_id,
+           e.subject_id AS user_id
     ORDER BY e.created_at DESC, e.id
     LIMIT 1"""
 
 _NEWEST_SUMMARIES: Final = """RETURN s.id AS id, s.conversation_id AS conversation_id, s.text AS text, s.topic AS topic,
-           s.from_seq AS from_seq, s.to_seq AS to_seq, s.recency AS recency
+           s.from_seq AS from_seq, s.to_seq AS to_seq, s.recency AS recency, s.client_id AS client_id,
+           s.user_id AS user_id
     ORDER BY s.recency DESC, s.to_seq DESC, s.id
     LIMIT $limit"""
 
@@ -48,7 +50,8 @@ _EVENTS: Final = """MATCH (s:ConversationSummary)
     WHERE e.tenant_id = $tenant AND e.created_at <= $as_of"""
 
 _NEWEST_EVENTS: Final = """RETURN e.id AS id, e.label AS label, e.at AS at, e.kind AS kind, e.message_id AS message_id,
-           e.created_at AS created_at
+           e.created_at AS created_at, s.client_id AS client_id, s.conversation_id AS conversation_id,
+           s.user_id AS user_id
     ORDER BY e.created_at DESC, e.id
     LIMIT $limit"""
 
@@ -83,7 +86,9 @@ CLAIMS_ABOUT: Final = f"""
     {_NEWEST_CLAIMS}"""
 
 _CONTRADICTION: Final = """RETURN new.id AS new, old.id AS old, x.kind AS kind, x.score AS score, x.status AS status,
-           x.detected_at AS detected_at"""
+           x.detected_at AS detected_at, new.client_id AS new_client_id, new.conversation_id AS new_conversation_id,
+           new.user_id AS new_user_id, new.message_id AS new_message_id, old.client_id AS old_client_id,
+           old.conversation_id AS old_conversation_id, old.user_id AS old_user_id, old.message_id AS old_message_id"""
 
 CONTRADICTED_BY: Final = f"""
     MATCH (old:Claim)<-[x:CONTRADICTS]-(new:Claim)
@@ -103,13 +108,15 @@ CLAIMS_BY_ID: Final = f"""
 SUPERSEDED: Final = """
     MATCH (old:Claim)<-[:SUPERSEDES]-(new:Claim)
     WHERE old.id IN $ids AND old.tenant_id = $tenant AND new.tenant_id = $tenant AND new.created_at <= $as_of
-    RETURN old.id AS id, new.id AS new"""
+    RETURN old.id AS id, new.id AS new, new.client_id AS new_client_id, new.conversation_id AS new_conversation_id,
+           new.user_id AS new_user_id, new.message_id AS new_message_id"""
 
 CORRECTED: Final = """
     MATCH (c:Claim)<-[:CORRECTS]-(k:Correcao)
     WHERE c.id IN $ids AND c.tenant_id = $tenant AND k.tenant_id = $tenant AND k.created_at <= $as_of
       AND k.tipo <> 'formatacao'
-    RETURN c.id AS id"""
+    RETURN c.id AS id, k.client_id AS client_id, k.conversation_id AS conversation_id, k.usuario_id AS user_id,
+           k.message_id AS message_id"""
 
 CONSULTATION: Final = """
     MATCH (c:Consulta)
@@ -170,7 +177,7 @@ PROCESSES: Final = """
     WITH DISTINCT p
     WITH p, size([t IN p.term_keys WHERE t IN $terms]) AS met, size(p.term_keys) AS wanted
     RETURN p.id AS id, p.name AS name, p.how_to_terms AS how_to_terms, p.access_level AS access_level,
-           p.created_at AS created_at, met AS met, wanted AS wanted
+           p.created_at AS created_at, p.document_id AS document_id, met AS met, wanted AS wanted
     ORDER BY 1.0 * met / wanted DESC, met DESC, p.id
     LIMIT $limit"""
 
@@ -190,7 +197,7 @@ CONCEPTS: Final = """
     WITH c, size([t IN c.term_keys WHERE t IN $terms]) AS met, size(c.term_keys) AS wanted
     WHERE 2 * met >= wanted
     RETURN c.id AS id, c.name AS name, c.definition AS definition, c.access_level AS access_level,
-           c.created_at AS created_at, met AS met, wanted AS wanted
+           c.created_at AS created_at, c.document_id AS document_id, met AS met, wanted AS wanted
     ORDER BY 1.0 * met / wanted DESC, met DESC, c.id
     LIMIT $limit"""
 
@@ -207,7 +214,7 @@ DEFINITIONS: Final = """
     WHERE 2 * met >= wanted
     RETURN k.id AS id, k.title AS name, k.text AS definition, k.memory_class AS memory_class,
            k.confidence AS confidence, k.access_level AS access_level, k.created_at AS created_at,
-           met AS met, wanted AS wanted
+           k.document_id AS document_id, met AS met, wanted AS wanted
     ORDER BY 1.0 * met / wanted DESC, met DESC, k.id
     LIMIT $limit"""
 

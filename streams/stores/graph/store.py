@@ -66,7 +66,7 @@ class GraphStore(CognitionReads):
     """Reads and writes of the memory graph; `_public` is written only by an administrator."""
 
     def __init__(self, engine: Engine, *, admin: bool = False, looked_up_every: float = 0.0) -> None:
-        self._engine = engine
+        self.engine = engine
         self._admin = admin
         self._erasures = GraphErasures(self._read, self._put, self.remove, looked_up_every)
 
@@ -250,7 +250,7 @@ class GraphStore(CognitionReads):
         whose: dict[str, object] = {"tenant": tenants[0], "tenants": list(tenants)}
         if "terms" in asked:
             whose["term_ids"] = [node_id(each, term_id(key)) for each in tenants for key in asked["terms"]]
-        return await self._engine.read(query, {**asked, **whose})
+        return await self.engine.read(query, {**asked, **whose})
 
     async def listed(self, tenant: str, label: str, *, after: str = "", limit: int = 1000) -> tuple[NodeFound, ...]:
         """A page of the tenant's own nodes of a label after the id `after`, by id; the last has fewer than `limit`."""
@@ -264,7 +264,7 @@ class GraphStore(CognitionReads):
     async def remove(self, tenant: str, label: str, ids: Sequence[str]) -> None:
         """Delete nodes of the tenant with their links; absent ids are ignored."""
         asked = {"tenant": writable(tenant, admin=self._admin), "ids": list(ids)}
-        await self._engine.erase(REMOVED[label], asked)
+        await self.engine.erase(REMOVED[label], asked)
 
     async def _read_all(self, several: Sequence[str], tenant: str, asked: Properties) -> Sequence[Sequence[Found]]:
         """The rows of independent queries, read concurrently."""
@@ -273,7 +273,7 @@ class GraphStore(CognitionReads):
     async def _put(self, rows: RowBatch) -> None:
         # All rows were made before the first is written: a refused one leaves no partial write.
         if any((rows.facts, rows.latest, rows.links, rows.names, rows.versions)):
-            await self._engine.write(rows)
+            await self.engine.write(rows)
 
     async def _claims(self, query: str, tenant: str, as_of: datetime, asked: Properties) -> ClaimsFound:
         bounds = {"as_of": _utc(as_of)}

@@ -27,6 +27,7 @@ ARROWS: Mapping[str, str] = {
         agents.core.legal agents.core.verification""",
     "agents.core.progress": "agents.core.cognition agents.core.language",
     "agents.core.tools": "agents.core.conversation agents.core.language",
+    "agents.core.quarantine": "",
     "agents.core.retrieval": "agents.core.claims agents.core.language",
     "agents.core.packs": "agents.core.language agents.core.retrieval",
     "agents.core.assessment": "agents.core.conversation agents.core.depth agents.core.language agents.core.packs",
@@ -50,10 +51,14 @@ ARROWS: Mapping[str, str] = {
         agents.core.documents agents.core.language agents.core.packs agents.core.progress agents.core.tools""",
     "streams.config": "agents.core.cognition agents.core.packs",
     "streams.policies": "agents.core.assessment agents.core.packs streams.config",
-    "streams.dependencies": "agents.context agents.ports streams.config streams.documents streams.models",
-    "streams.topology": """agents.cognition_model agents.concurrency agents.ports agents.core.assessment
-        agents.core.tools agents.retrievers agents.second_opinion
-        agents.stages streams.dependencies streams.policies streams.stores""",
+    "streams.dependencies": """agents.context agents.core.quarantine agents.ports streams.config streams.documents
+        streams.models""",
+    "streams.quarantine": """agents.context agents.core.conversation agents.core.packs agents.core.quarantine
+        agents.ports streams.dependencies streams.stores streams.stores.graph""",
+    "streams.stage": "agents.ports streams.dependencies streams.quarantine",
+    "streams.topology": """agents.cognition_model agents.concurrency agents.core.assessment agents.core.tools
+        agents.ports agents.retrievers agents.second_opinion agents.stages streams.dependencies streams.policies
+        streams.stage streams.stores""",
     "streams.registry": "agents.errors",
     "streams.telemetry": "",
     "streams.version": "",
@@ -74,24 +79,27 @@ ARROWS: Mapping[str, str] = {
     "streams.kafka": """agents.concurrency agents.errors streams.config streams.stores streams.telemetry
         streams.topology""",
     "streams.faust": "streams.kafka",
-    "streams.views": """agents.core.conversation agents.core.depth agents.core.tools agents.errors agents.ports
-        streams.kafka streams.stores.sessions streams.telemetry""",
-    "streams.runtime": """agents.concurrency agents.context agents.core.depth agents.core.language agents.core.tools
-        agents.errors agents.ports agents.stages streams.broker streams.config streams.dependencies streams.faust
-        streams.kafka streams.models streams.policies streams.runtime.admission streams.stores streams.stores.graph
-        streams.stores.passages streams.stores.remote streams.stores.sessions streams.telemetry streams.topology
-        streams.version streams.views""",
+    "streams.views": """agents.core.conversation agents.core.depth agents.core.quarantine agents.core.tools
+        agents.errors agents.ports streams.kafka streams.stores.sessions streams.telemetry""",
+    "streams.runtime": """agents.concurrency agents.context agents.core.depth agents.core.language
+        agents.core.quarantine agents.core.tools agents.errors agents.ports agents.stages streams.broker
+        streams.config streams.dependencies streams.faust streams.kafka streams.models streams.policies
+        streams.runtime.admission streams.stage streams.stores streams.stores.graph streams.stores.passages
+        streams.stores.remote streams.stores.sessions streams.telemetry streams.topology streams.version
+        streams.views""",
     "streams.runtime.admission": "streams.kafka",
-    "streams.replay": """agents.core.conversation agents.core.packs agents.core.progress agents.errors agents.ports
-        agents.stages streams.broker streams.config streams.dependencies streams.kafka streams.models
-        streams.policies streams.runtime streams.stores streams.stores.graph streams.stores.passages
-        streams.stores.remote streams.stores.sessions streams.topology streams.version streams.views""",
+    "streams.replay": """agents.core.conversation agents.core.packs agents.core.progress agents.core.quarantine
+        agents.errors agents.ports agents.stages streams.broker streams.config streams.dependencies streams.kafka
+        streams.models streams.policies streams.runtime streams.stage streams.stores streams.stores.graph
+        streams.stores.passages streams.stores.remote streams.stores.sessions streams.topology streams.version
+        streams.views""",
     "streams.audit": "agents.errors streams.kafka",
     "streams.explanations": "agents.core.packs agents.errors agents.ports streams.kafka",
+    "streams.usage": "agents.core.quarantine streams.replay",
     "streams.redrive": "streams.replay streams.runtime",
-    "streams.testing": """agents.context agents.core.conversation streams.config streams.dependencies streams.kafka
-        streams.policies streams.runtime streams.stores streams.stores.graph streams.stores.passages
-        streams.stores.sessions streams.topology streams.views""",
+    "streams.testing": """agents.context agents.core.conversation agents.core.quarantine streams.config
+        streams.dependencies streams.kafka streams.policies streams.runtime streams.stage streams.stores
+        streams.stores.graph streams.stores.passages streams.stores.sessions streams.topology streams.views""",
     "streams.evaluation": """agents.core.assessment agents.core.claims agents.core.conversation
         agents.core.decomposition agents.core.depth agents.core.documents agents.core.language agents.core.legal
         agents.core.packs agents.core.tools agents.ports agents.retrievers streams.stores streams.stores.passages
@@ -121,8 +129,8 @@ ARROWS: Mapping[str, str] = {
     # The command names the modules of its verbs in a table, `demo` and `eval` among them: it imports neither.
     "streams.edges.cli": """agents.core.assessment agents.core.language agents.core.packs agents.errors streams.config
         streams.edges.client streams.edges.console streams.edges.http streams.edges.http.app streams.edges.mcp
-        streams.edges.operations streams.kafka streams.policies streams.registry streams.runtime streams.telemetry
-        streams.topology streams.version""",
+        streams.edges.operations streams.kafka streams.policies streams.registry streams.runtime streams.stage
+        streams.telemetry streams.topology streams.version""",
     "streams.edges.cli.audit": """agents.ports streams.audit streams.config streams.edges.audit streams.edges.cli
         streams.edges.client streams.edges.http streams.explanations streams.kafka streams.replay streams.runtime""",
     "streams.edges.cli.demo": """agents.core.documents streams.config streams.edges.cli streams.edges.client
@@ -130,14 +138,16 @@ ARROWS: Mapping[str, str] = {
         streams.topology""",
     "streams.edges.cli.dlq": """streams.config streams.edges.cli streams.edges.client streams.kafka streams.redrive
         streams.replay streams.runtime streams.topology""",
+    "streams.edges.cli.quarantine": """agents.core.quarantine streams.edges.cli streams.edges.client streams.kafka
+        streams.replay streams.usage""",
     "streams.edges.cli.doctor": """agents.errors streams.config streams.edges.cli streams.edges.client
         streams.edges.operations streams.kafka streams.replay streams.runtime streams.stores.graph
         streams.stores.remote streams.stores.seen streams.topology""",
     "streams.edges.cli.ingest": """agents.core.documents agents.errors agents.ports streams.documents streams.edges.cli
         streams.edges.client streams.kafka streams.runtime""",
-    "streams.edges.cli.replay": """streams.config streams.dependencies streams.edges.cli streams.edges.client
-        streams.edges.operations streams.evaluation streams.kafka streams.replay streams.runtime streams.stores
-        streams.views""",
+    "streams.edges.cli.replay": """streams.config streams.dependencies streams.edges.cli streams.edges.cli.quarantine
+        streams.edges.client streams.edges.operations streams.evaluation streams.kafka streams.replay
+        streams.runtime streams.stores streams.views""",
     "streams.edges.cli.eval": """streams.edges.cli streams.edges.cli.demo streams.edges.client streams.evaluation
         streams.evaluation.deep streams.stores.passages streams.topology""",
     "streams.docs": """streams.config streams.docs.types streams.edges.http.app streams.kafka streams.runtime

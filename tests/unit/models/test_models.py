@@ -428,10 +428,10 @@ def test_stages_are_built_with_what_was_opened():
     model = Model()
     models = Models(model=lambda purpose: asked_for.append(purpose) or model)  # type: ignore[func-returns-value]
     with Pipeline(replace={"models": models}) as fathom:
-        built = {stage.name: stage.build(fathom.dependencies()) for stage in STAGES}
+        built = {stage.name: stage.handler(fathom.dependencies()) for stage in STAGES}
     assert set(asked_for) == {"depth", "assessment"}
     with Pipeline(replace={"models": models}, rag_cograg_model_tier="standard", rag_enable_cograg=True) as fathom:
-        built = {stage.name: stage.build(fathom.dependencies()) for stage in STAGES}
+        built = {stage.name: stage.handler(fathom.dependencies()) for stage in STAGES}
     assert set(asked_for) == {"depth", "assessment", "decomposition", "response", "verification"}
     assert isinstance(built["assessor"], Assessor)
     assert isinstance(built["presenter"], Presenter)

@@ -8,6 +8,7 @@ from typing import Any, cast
 import pytest
 
 from agents.core.progress import pack_document
+from agents.core.quarantine.sources import Quarantines
 from schemas.depth import DepthClassified, DepthLevel
 from schemas.envelope import Outgoing, Received
 from schemas.packs import ContextPack
@@ -60,6 +61,7 @@ def again(
     fathom: Pipeline,
     selection: Selection | None = None,
     done: list[Received[ContextPack]] | None = None,
+    quarantines: Quarantines | None = None,
     **settings: Any,
 ) -> tuple[Written, Reprocessed]:
     written = Written()
@@ -67,7 +69,8 @@ def again(
 
         async def run() -> Reprocessed:
             log = cast("Any", LogInMemory(fathom.log))
-            reprocessing = Reprocessing(empty.dependencies(), selection or Selection(), written.write)
+            built, chosen = empty.dependencies(), selection or Selection()
+            reprocessing = Reprocessing(built, chosen, written.write, quarantines=quarantines)
             for pack in done or ():
                 reprocessing.resume(pack.partition, [pack])
             async for window in (await Timeline.of(log, topics())).windows():
@@ -102,6 +105,26 @@ def test_the_same_settings_make_the_same_packs_of_what_was_known_then(fathom: Pi
     assert "dez dias" in (explained.text or "")
     assert "trinta" not in (explained.text or "")
     assert (result.messages, result.packs, result.rejected, result.unreadable) == (6, 5, 0, 0)
+
+
+@pytest.mark.covers("B23")
+def test_what_was_quarantined_then_is_hidden_as_it_was_then_or_what_is_now(fathom: Pipeline):
+    asked = "Explica melhor como funciona o reembolso de viagem"
+    fathom.quarantine("document", "guia")
+    fathom.clock.advance(3)
+    hidden = fathom.say(asked, conversation="c3")
+    fathom.clock.advance(3)
+    fathom.quarantine("document", "guia", state="lifted")
+    fathom.clock.advance(3)
+    shown = fathom.say(asked, conversation="c4")
+    then = again(fathom)[0].of(CONTEXT_PACKS)
+    assert {name: found(pack) for name, pack in then.items()} == {p.message_id: found(p) for p in fathom.packs()}
+    assert "dez dias" not in (then[hidden].text or "")
+    assert "dez dias" in (then[shown].text or "")
+    fathom.quarantine("document", "guia")
+    now = again(fathom, quarantines=fathom.quarantines)[0].of(CONTEXT_PACKS)
+    assert then.keys() == now.keys()
+    assert not any("dez dias" in (pack.text or "") for pack in now.values())
 
 
 def test_two_runs_make_the_same_bytes(fathom: Pipeline):

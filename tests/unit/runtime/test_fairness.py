@@ -16,8 +16,8 @@ from streams.runtime.admission.fairness import OBJECTS_BYTES, Backlog, TenantCou
 from streams.runtime.admission.priority import MAX_AHEAD, PriorityGate
 from streams.runtime.group_runner import GroupRunner
 from streams.runtime.in_flight import InFlightRecord
+from streams.stage import Stage
 from streams.testing.pipeline import FakeClock, MemoryLog
-from streams.topology import Stage
 
 NEIGHBOUR, QUIET = "neighbour", "quiet"
 MOST = 128

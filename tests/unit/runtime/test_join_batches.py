@@ -11,8 +11,8 @@ from streams import config
 from streams.docs.examples import load
 from streams.kafka.records import Record
 from streams.runtime.group_runner import GroupRunner
+from streams.stage import Stage
 from streams.testing.pipeline import FakeClock, MemoryLog
-from streams.topology import Stage
 from tests.unit.runtime.test_runner import Member, document
 
 KNOWN = load(topics=(MEMORY_KNOWLEDGE,))[0].received().event

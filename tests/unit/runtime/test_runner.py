@@ -19,9 +19,10 @@ from streams.runtime import refusals
 from streams.runtime.dead_letters import DlqLimit, Failure, TooManyDeadLettersError
 from streams.runtime.group_runner import GroupRunner
 from streams.runtime.refusals import Refusals
+from streams.stage import Stage
 from streams.telemetry import metrics
 from streams.testing.pipeline import FakeClock, MemoryLog
-from streams.topology import STAGES, Stage
+from streams.topology import STAGES
 
 
 class Member:

@@ -129,9 +129,12 @@ def test_all_stages_share_one_context_manager():
     with Pipeline() as fathom:
         built = fathom.dependencies()
         depth, retriever = (
-            next(s for s in STAGES if s.name == name).build(built) for name in ("depth", "retrieval-working-set")
+            next(s for s in STAGES if s.name == name).handler(built) for name in ("depth", "retrieval-working-set")
         )
-        assert depth._context is retriever._context is built.context
+        for context in (depth._context, retriever._context):
+            # Each reads through a view of its own, without what is quarantined, of one store under one policy.
+            assert context.policy is built.context.policy
+            assert context._store._sets is built.working_sets
 
 
 @pytest.mark.covers("S1-17", "CF-78")

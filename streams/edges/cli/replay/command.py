@@ -55,6 +55,7 @@ def replay(
     execute: options.Execute = False,
     replay_id: options.NewId = None,
     resume: options.Resume = None,
+    quarantined_now: options.QuarantinedNow = False,
     broker: Broker = None,
     as_json: Json = False,
 ) -> None:
@@ -68,10 +69,12 @@ def replay(
     start = Start(to_earliest, to_datetime, by_duration, to_offset, shift_by, from_file)
     start.check(mode)
     _check(mode, changed=changed, resume=resume, replay_id=replay_id, both=dry_run and execute)
+    if quarantined_now and mode != "reprocess":
+        raise CommandFailed("--quarantined-now is for --mode reprocess", USAGE)
     selection = Selection(start.since(now), tenant, conversation, sample=sample)
     order = ReplayOrder(mode, resume or replay_id or new_id(now), selection, _stores(stores), execute, as_json)
     if mode == "reprocess":
-        asked = ReprocessOptions(start, changed, max_rate, resume is not None, report, export)
+        asked = ReprocessOptions(start, changed, max_rate, resume is not None, report, export, quarantined_now)
         raise typer.Exit(clients.run(again(order, asked, settings_of(broker))))
     play = remake if mode == "exact" else rebuild
     raise typer.Exit(clients.run(play(order, settings_of(broker))))

@@ -35,6 +35,10 @@ MaxRateOption = Annotated[
     float | None, typer.Option("--max-rate", min=0.1, help="Messages a second, at most. Default: no limit.")
 ]
 Report = Annotated[Path | None, typer.Option("--report", metavar="FILE", help="Write the report as an HTML page, too.")]
+QuarantinedNow = Annotated[
+    bool,
+    typer.Option("--quarantined-now", help="Hide what is quarantined now. Default: what was when a message came."),
+]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done. [default]")]
 Execute = Annotated[bool, typer.Option("--execute", help="Do it.")]
 NewId = Annotated[str | None, typer.Option("--id", help="Names the replay's topics. Default: a new one.")]

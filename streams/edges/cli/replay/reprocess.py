@@ -11,6 +11,7 @@ from schemas.topics import MESSAGES_IN
 from streams import config
 from streams.config import ConfigError, Settings
 from streams.edges.cli.progress import Progress
+from streams.edges.cli.quarantine import sources
 from streams.edges.cli.replay.rebuild import ReplayOrder, show_plan
 from streams.edges.cli.replay.runs import show
 from streams.edges.cli.replay.starts import Start, exported
@@ -43,6 +44,7 @@ class ReprocessOptions:
     resume: bool = False
     report: Path | None = None
     export: bool = False
+    hidden_now: bool = False
 
 
 async def again(order: ReplayOrder, options: ReprocessOptions, settings: Settings) -> int:
@@ -76,7 +78,7 @@ async def _executed(
     options: ReprocessOptions,
     settings: tuple[Settings, Mapping[str, str]],
 ) -> Reprocessed:
-    asked = reprocess_run.Order(order.replay_id, order.selection, settings[1])
+    asked = reprocess_run.Order(order.replay_id, order.selection, settings[1], options.hidden_now)
     there = Run(order.replay_id).partitions(log)
     if options.resume and not there:
         raise CommandFailed(f"there is no replay {order.replay_id} to resume; `fathom replay list` shows all", USAGE)
@@ -92,7 +94,8 @@ async def _executed(
             opened(bootstrap, security_of(settings[0])) as fresh,
         ):
             sink = Sink(producer, asked)
-            run = Reprocessing(memory, order.selection, sink.write, MaxRate(options.max_rate).wait)
+            hidden = await sources.in_force(bootstrap) if options.hidden_now else None
+            run = Reprocessing(memory, order.selection, sink.write, MaxRate(options.max_rate).wait, hidden)
             if options.resume:
                 try:
                     await reprocess_run.resume(fresh, asked, run)

@@ -52,6 +52,7 @@ public final class Events {
             Map.entry("retrieval.part-found.v1", PartFound.class),
             Map.entry("retrieval.parts-found.v1", PartsFound.class),
             Map.entry("progress.made.v1", ProgressMade.class),
+            Map.entry("memory.quarantine-changed.v1", QuarantineChanged.class),
             Map.entry("retrieval.plan-made.v1", RetrievalPlan.class),
             Map.entry("memory.summary-made.v1", SummaryMade.class),
             Map.entry("tool.call-requested.v1", ToolCallRequested.class),
@@ -119,6 +120,8 @@ public final class Events {
         public static final AuditDecisionKind WEIGHTS = new AuditDecisionKind("weights");
         public static final AuditDecisionKind PENALTY = new AuditDecisionKind("penalty");
         public static final AuditDecisionKind ERASURE = new AuditDecisionKind("erasure");
+        public static final AuditDecisionKind QUARANTINE = new AuditDecisionKind("quarantine");
+        public static final AuditDecisionKind QUARANTINE_LIFTED = new AuditDecisionKind("quarantine-lifted");
 
         @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
         public AuditDecisionKind {}
@@ -604,6 +607,17 @@ public final class Events {
     }
 
     /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
+    public record QuarantineChangedState(@JsonValue String value) {
+        public static final QuarantineChangedState QUARANTINED = new QuarantineChangedState("quarantined");
+        public static final QuarantineChangedState LIFTED = new QuarantineChangedState("lifted");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public QuarantineChangedState {}
+    }
+
+    /**
      * The purpose of a query.
      */
     public record QueryType(@JsonValue String value) {
@@ -681,6 +695,21 @@ public final class Events {
 
         @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
         public SourceAnswerStatus {}
+    }
+
+    /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
+    public record SourceKind(@JsonValue String value) {
+        public static final SourceKind DOCUMENT = new SourceKind("document");
+        public static final SourceKind FEED = new SourceKind("feed");
+        public static final SourceKind CONVERSATION = new SourceKind("conversation");
+        public static final SourceKind USER = new SourceKind("user");
+        public static final SourceKind MESSAGE = new SourceKind("message");
+        public static final SourceKind CLAIM = new SourceKind("claim");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public SourceKind {}
     }
 
     /**
@@ -880,7 +909,7 @@ public final class Events {
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
-     * Any other decision worth keeping: a late part, a tool call, new weights, a penalty, an erasure.
+     * Any other decision worth keeping: a late part, a tool call, new weights, a penalty, an erasure, a quarantine.
      *
      * `conversation_id` and `client_id` name the conversation whose words `detail` quotes; what quotes none has
      * neither.
@@ -1449,6 +1478,27 @@ public final class Events {
             @JsonProperty("cograg_status") CogragStatus cogragStatus,
             @JsonProperty("data") Map<String, JsonNode> data,
             @JsonProperty("patch") List<PatchOperation> patch,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * A source whose content goes into no pack from now on, or does again (`lifted`); nothing is deleted.
+     *
+     * `source_id` is the id of a document, a conversation (of `client_id`), a user, a message or a claim; of a feed
+     * the
+     * beginning of its documents' ids. `messages` are hidden with it, and add to those of earlier events.
+     *
+     * Its ce_type is memory.quarantine-changed.v1.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record QuarantineChanged(
+            @JsonProperty("source_kind") SourceKind sourceKind,
+            @JsonProperty("source_id") String sourceId,
+            @JsonProperty("client_id") String clientId,
+            @JsonProperty("state") QuarantineChangedState state,
+            @JsonProperty("messages") List<QuarantinedMessage> messages,
+            @JsonProperty("reason") String reason,
+            @JsonProperty("asked_by") String askedBy,
+            @JsonProperty("issued_at") @Timestamp OffsetDateTime issuedAt,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
@@ -2460,6 +2510,17 @@ public final class Events {
             @JsonProperty("offset") Long offset,
             @JsonProperty("store") String store,
             @JsonProperty("id") String id,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * A message of a conversation, by its id and its position there.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record QuarantinedMessage(
+            @JsonProperty("message_id") String messageId,
+            @JsonProperty("client_id") String clientId,
+            @JsonProperty("conversation_id") String conversationId,
+            @JsonProperty("seq") long seq,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**

@@ -1,0 +1,159 @@
+"""What stages read of memory, without what is quarantined; where nothing is, a read costs one look into a dictionary.
+
+A store is asked for more where hidden results have taken places, so that others come instead.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from agents.context import ContextManager
+from agents.core.conversation.memory import ConversationTurn, Opened, Session, Turns
+from agents.core.packs.planning import pack_id_of
+from agents.core.quarantine.sources import HiddenSources, Quarantines
+from agents.ports.passages import Hit, Passage, PassageIndex, PassageQuery
+from agents.ports.sessions import SignalWeights, WorkingSets
+from schemas.base import Conversation
+from schemas.learning import DepthVote, Votes
+from streams.dependencies import Dependencies
+from streams.quarantine.graph import hiding_graph
+
+# By how much more is asked for, and up to how many results.
+MORE, MOST = 4, 10_000
+
+
+def without_quarantined(built: Dependencies) -> Dependencies:
+    """The dependencies of a stage that reads memory for packs, answers or tools."""
+    hiding = built.quarantines
+    working_sets = HidingWorkingSets(built.working_sets, hiding)
+    return replace(
+        built,
+        working_sets=working_sets,
+        context=ContextManager(working_sets, built.context.policy),
+        index=HidingIndex(built.index, hiding),
+        graph=hiding_graph(built.graph, hiding),
+        weights=HidingWeights(built.weights, hiding),
+    )
+
+
+class HidingIndex:
+    """The passage index, in whose results nothing is quarantined."""
+
+    def __init__(self, index: PassageIndex, quarantines: Quarantines) -> None:
+        self._index = index
+        self._quarantines = quarantines
+        self.upsert = index.upsert
+        self.remove = index.remove
+        self.vectors = index.vectors
+        self.of_conversation = index.of_conversation
+
+    async def search(self, tenant: str, collection: str, query: PassageQuery) -> tuple[Hit, ...]:
+        """The tenant's passages nearest to the question that no quarantine hides, best first."""
+        hidden = self._quarantines.hidden(tenant)
+        if not hidden:
+            return await self._index.search(tenant, collection, query)
+        limit = query.limit
+        while True:
+            found = await self._index.search(tenant, collection, replace(query, limit=limit))
+            kept = tuple(hit for hit in found if not _is_hidden(hidden, hit.passage))
+            if len(kept) >= query.limit or len(found) < limit or limit >= MOST:
+                return kept[: query.limit]
+            limit *= MORE
+
+
+def _is_hidden(hidden: HiddenSources, passage: Passage) -> bool:
+    fields = passage.fields
+    if document := fields.get("document_id"):
+        return hidden.has_document(str(document))
+    client, conversation = fields.get("client_id"), passage.conversation_id or ""
+    if hidden.has_id(passage.id) or hidden.has_conversation(client, conversation):
+        return True
+    if passage.user_id is not None and hidden.has_user(passage.user_id):
+        return True
+    if passage.kind != "summary":
+        return False
+    return hidden.is_within(client, conversation, int(fields.get("from_seq", 0)), int(fields.get("to_seq", 0)))
+
+
+class HidingWorkingSets:
+    """Conversations without the turns that are quarantined."""
+
+    def __init__(self, sets: WorkingSets, quarantines: Quarantines) -> None:
+        self._sets = sets
+        self._quarantines = quarantines
+        self.frame_of = sets.frame_of
+        self.forget = sets.forget
+
+    async def open(self, conversation: Conversation, message_id: str, limit: int) -> Opened:
+        """The session with the visible turns of its current frame, and this message's outcome."""
+        opened = await self._sets.open(conversation, message_id, limit)
+        return replace(opened, turns=self._visible(conversation, opened.turns))
+
+    async def append(
+        self,
+        conversation: Conversation,
+        frame_id: str,
+        turn: ConversationTurn,
+        session: Session,
+        outcome: bytes,
+        keep: int,
+    ) -> bytes | None:
+        """Store a turn: what is said in a quarantined conversation is there again when that is lifted."""
+        return await self._sets.append(conversation, frame_id, turn, session, outcome, keep)
+
+    async def turns(self, conversation: Conversation, frame_id: str, *, up_to_seq: int, limit: int) -> Turns:
+        """The visible ones of the last turns of a frame, oldest first."""
+        found = await self._sets.turns(conversation, frame_id, up_to_seq=up_to_seq, limit=limit)
+        return self._visible(conversation, found)
+
+    async def session_turns(self, conversation: Conversation, *, up_to_seq: int, limit: int) -> Turns:
+        """The visible ones of the last turns of all frames, ordered by seq."""
+        found = await self._sets.session_turns(conversation, up_to_seq=up_to_seq, limit=limit)
+        return self._visible(conversation, found)
+
+    def _visible(self, conversation: Conversation, turns: Turns) -> Turns:
+        hidden = self._quarantines.hidden(conversation.tenant)
+        if not hidden:
+            return turns
+        if hidden.has_conversation(conversation.client_id, conversation.conversation_id):
+            return ()
+        return tuple(turn for turn in turns if not _is_turn_hidden(hidden, turn))
+
+
+def _is_turn_hidden(hidden: HiddenSources, turn: ConversationTurn) -> bool:
+    return hidden.has_id(turn.message_id) or (turn.user_id is not None and hidden.has_user(turn.user_id))
+
+
+class HidingWeights:
+    """The votes on depth that come from no quarantined user, message or conversation."""
+
+    def __init__(self, weights: SignalWeights, quarantines: Quarantines) -> None:
+        self._weights = weights
+        self._quarantines = quarantines
+        self.add = weights.add
+
+    async def votes(self, tenant: str) -> Votes:
+        """The visible votes of the tenant by pattern."""
+        found, hidden = await self._weights.votes(tenant), self._quarantines.hidden(tenant)
+        if not (hidden.users or hidden.messages or hidden.places):
+            return found
+        return {name: _counted(tenant, hidden, votes) for name, votes in found.items()}
+
+
+def _counted(tenant: str, hidden: HiddenSources, votes: Sequence[DepthVote]) -> tuple[DepthVote, ...]:
+    return tuple(
+        vote
+        for vote in votes
+        if not (
+            hidden.has_user(vote.user_id)
+            or hidden.has_id(vote.message_id)
+            or any(vote.pack_id == _pack_of(tenant, *place, vote.message_id) for place in hidden.places)
+        )
+    )
+
+
+@lru_cache(100_000)
+def _pack_of(tenant: str, client_id: str, conversation_id: str, message_id: str) -> str:
+    # A vote names no conversation, but its pack's id is made of it.
+    where = Conversation(tenant=tenant, client_id=client_id, conversation_id=conversation_id)
+    return pack_id_of(where, message_id)

@@ -1,0 +1,57 @@
+"""A stage of the topology: what it reads and writes, how it is built, in what order it is fed."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from agents.ports.handlers import Handler
+from schemas.topics import Topic, dead_letter_topic
+from streams.dependencies import Dependencies
+from streams.quarantine.reads import without_quarantined
+
+Order = Literal["key", "topic", "partition", "none"]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A stage of the topology.
+
+    `order` is the unit of sequential processing (`topic`: the key within one topic); several topics are co-partitioned
+    and read in time order unless it is `none`. `ledger` is the output that is read on assignment; such a stage
+    holds its inputs and settles them itself. `concurrency` is the maximum of records in progress, few enough to finish
+    before a rebalance. A `background` stage yields to the pack path, `together` of its records at a time: those that
+    are written together, else one; one with `passages` needs the index. A `storing` stage fills stores, whatever it
+    sends beside that; a `hiding` one reads them without what is quarantined. The `first` stage of the pack path waits
+    while later ones are full; where it is full itself, there is an overload.
+    """
+
+    name: str
+    reads: tuple[Topic, ...]
+    writes: tuple[Topic, ...]
+    build: Callable[[Dependencies], Handler]
+    group: str = ""
+    order: Order = "key"
+    ledger: Topic | None = None
+    concurrency: int = 128
+    background: bool = False
+    together: int = 1
+    passages: bool = False
+    storing: bool = False
+    first: bool = False
+    hiding: bool = False
+
+    def handler(self, built: Dependencies) -> Handler:
+        """The stage over its dependencies."""
+        return self.build(without_quarantined(built) if self.hiding else built)
+
+    @property
+    def consumer_group(self) -> str:
+        return f"fathom.{self.group or self.name}"
+
+    @property
+    def group_name(self) -> str:
+        return self.group or self.name
+
+    @property
+    def dead_letters(self) -> str:
+        return dead_letter_topic(self.name)
