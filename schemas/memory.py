@@ -47,7 +47,7 @@ class AuditDecision(Event):
     """
 
     TYPE: ClassVar[str] = "memory.audit-recorded.v1"
-    kind: Literal["late-part", "tool", "weights", "penalty", "erasure"]
+    kind: Literal["late-part", "tool", "weights", "penalty", "erasure", "subject-erasure"]
     id: Id
     actor: str
     subject_id: Id
@@ -60,7 +60,8 @@ class AuditDecision(Event):
 class ErasureIssued(Event):
     """A conversation to erase from every store: what stems from its messages up to `up_to_seq`, and nothing later.
 
-    What has no place among the messages is erased up to `issued_at`. `asked_by` is the user, else the client.
+    What has no place among the messages is erased up to `issued_at`. `asked_by` is the user, else the client. With
+    `user_id` also the profile and the votes of that user are erased.
     """
 
     TYPE: ClassVar[str] = "memory.erasure-issued.v1"
@@ -71,6 +72,7 @@ class ErasureIssued(Event):
     up_to_seq: int = Field(ge=0)
     issued_at: AwareDatetime
     source: Source
+    user_id: Absent[Id] = None
 
 
 class Conflict(Value):

@@ -58,6 +58,8 @@ VERBS = (
     ("ingest", "ingest.run:ingest", "Remember documents: text, Markdown, HTML, PDF, and .json(l) with all fields."),
     ("forget", "forget:forget",
      "Forget a document, or erase a conversation or all of a user's: nothing of it is offered from now on."),
+    ("erase", "erase:erase",
+     "Erase a person: every conversation, the profile, the votes, and what the log keeps, by destroying its key."),
     ("ask", "ask:ask", "Send a question, wait for its context pack, show it; with --deep show the answer."),
     ("tail", "tail:tail", "Show the records of a topic as they come, decoded."),
     ("explain", "audit.explain:explain",

@@ -32,6 +32,15 @@ end
 return 1
 """
 
+REMOVE = """
+local gone = 0
+for _, vote in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
+  if cjson.decode(vote).user_id == ARGV[1] then gone = gone + redis.call('ZREM', KEYS[1], vote) end
+end
+if gone > 0 then redis.call('SET', KEYS[2], ARGV[2]) end
+return gone
+"""
+
 FETCH = """
 local version = redis.call('GET', KEYS[2]) or ''
 if version == ARGV[1] then return {version} end
@@ -64,6 +73,14 @@ class MemorySignalWeights(MemoryView):
         kept[_encoded(vote)] = vote
         for raw, _ in sorted(kept.items(), key=lambda one: (one[1].at, one[0]))[: max(len(kept) - MAX_VOTES, 0)]:
             del kept[raw]
+
+    async def remove(self, tenant: str, user_id: str) -> int:
+        """Remove the votes of a user; how many these were."""
+        kept = self._votes[tenant_key(tenant)]
+        own = [raw for raw, vote in kept.items() if vote.user_id == user_id]
+        for raw in own:
+            del kept[raw]
+        return len(own)
 
 
 @dataclass(slots=True)
@@ -121,6 +138,14 @@ class RedisSignalWeights(RedisView):
         await self._run(ADD, keys, _encoded(vote), int(vote.at.timestamp() * 1000), MAX_VOTES, new_version())
         if tenant in self._copies:
             self._copies[tenant].fresh_until = 0.0
+
+    async def remove(self, tenant: str, user_id: str) -> int:
+        """Remove the votes of a user; how many these were."""
+        keys = [tenant_key(tenant, "votes"), tenant_key(tenant, "votes", "version")]
+        gone = int(await self._run(REMOVE, keys, user_id, new_version()))
+        if tenant in self._copies:
+            self._copies[tenant].fresh_until = 0.0
+        return gone
 
 
 def new_version() -> str:

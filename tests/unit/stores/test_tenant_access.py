@@ -19,7 +19,8 @@ from agents.core.conversation.memory import Session, turn_of
 from agents.core.language.dates import Span
 from agents.errors import Rejected
 from agents.ports import graph, passages, sessions
-from agents.ports.graph import Asker, ConversationNodes
+from agents.ports.erasable import ConversationNodes
+from agents.ports.graph import Asker
 from agents.ports.passages import PassageQuery
 from schemas.base import PUBLIC_TENANT, Conversation
 from schemas.envelope import Received
