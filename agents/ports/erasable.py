@@ -1,7 +1,8 @@
-"""The nodes that an erasure deletes, by label, and what they are called to people."""
+"""The nodes that an erasure deletes, by label, with their names for people; stores that keep what they deleted."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,3 +40,11 @@ COUNTED: Mapping[str, str] = {
     "UserProfile": "profiles",
     "Objective": "objectives",
 }
+
+
+@runtime_checkable
+class CompactingStore(Protocol):
+    """A store whose files keep what was deleted until it is compacted."""
+
+    async def compact(self) -> None:
+        """Rewrite the files without what was deleted; raises `Unavailable`."""

@@ -8,7 +8,7 @@ state   the graph, the passage index and the votes (write): the note of the eras
 from collections.abc import Mapping, Sequence
 
 from agents.core.conversation.erasure import Erasure
-from agents.ports.erasable import ConversationNodes
+from agents.ports.erasable import CompactingStore, ConversationNodes
 from agents.ports.graph import GraphEraser
 from agents.ports.passages import Passage, PassageIndex
 from agents.ports.sessions import SignalWeights
@@ -50,6 +50,10 @@ class Eraser:
             for start in range(0, len(ids), TOGETHER):
                 await self._index.remove(conversation.tenant, collection, ids[start : start + TOGETHER])
         await self._graph.erase(conversation.tenant, found)
+        if issued.user_id is not None:
+            for store in (self._graph, self._index, self._votes):
+                if isinstance(store, CompactingStore):
+                    await store.compact()
         return (_audited(record, conversation, counts),)
 
     async def _passages(

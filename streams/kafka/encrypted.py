@@ -15,12 +15,18 @@ class EncryptingProducer(AIOKafkaProducer):  # type: ignore[misc]
 
     encryption: RecordEncryption
 
-    async def send(  # type: ignore[no-untyped-def]
-        self, topic: str, value: bytes | None = None, key: bytes | None = None, *args: Any, headers=None, **more: Any
+    async def send(
+        self,
+        topic: str,
+        value: bytes | None = None,
+        key: bytes | None = None,
+        partition: int | None = None,
+        timestamp_ms: int | None = None,
+        headers: Sequence[tuple[str, bytes]] | None = None,
     ) -> Any:
         """As of the base; raises `Unavailable` where the key store does not answer."""
         value, headers = await self.encryption.encrypted(topic, key, value, headers or ())
-        return await super().send(topic, value, key, *args, headers=list(headers), **more)
+        return await super().send(topic, value, key, partition, timestamp_ms, list(headers))
 
 
 class DecryptingConsumer(AIOKafkaConsumer):  # type: ignore[misc]

@@ -8,8 +8,9 @@ import typer
 from streams.edges.cli.arguments import Broker, Json
 from streams.edges.cli.forget import said
 from streams.edges.cli.profile import DEFAULT_TENANT
-from streams.edges.client import clients, erasing, subject_records
-from streams.edges.client.erasing import ErasedPerson
+from streams.edges.client import clients
+from streams.edges.client.persons import erasing, subject_records
+from streams.edges.client.persons.erasing import ErasedPerson
 
 
 def erase(

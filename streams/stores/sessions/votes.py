@@ -3,6 +3,7 @@
 Keys, under `tenant_key`: `:votes` sorted set, each vote as JSON by its time; `:votes:version` changes on every write.
 """
 
+import asyncio
 import time
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
@@ -15,7 +16,7 @@ from redis.exceptions import RedisError
 from schemas.learning import DepthVote, Votes
 from streams.stores.guard import CircuitBreaker
 from streams.stores.sessions.memory_view import MemoryView
-from streams.stores.sessions.redis_calls import PIPELINE_SIZE, TIMEOUT_S, RedisView, is_outage
+from streams.stores.sessions.redis_calls import PIPELINE_SIZE, TIMEOUT_S, RedisView, awaited, is_outage
 from streams.stores.tenant import tenant_key
 
 # The number of votes kept per tenant; older ones have no effect.
@@ -23,6 +24,7 @@ MAX_VOTES = 10_000
 # A copy this young is not compared with the server: depth must not spend a round trip on every message.
 FRESH_S = 2.0
 TENANTS = 10_000
+REWRITTEN_S, POLL_S = 60.0, 0.05
 
 ADD = """
 if redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1]) == 1 then
@@ -100,12 +102,14 @@ class RedisSignalWeights(RedisView):
         fresh: float = FRESH_S,
         timeout: float = TIMEOUT_S,
         clock: Callable[[], float] = time.monotonic,
+        embedded: bool = False,
     ) -> None:
         guard = CircuitBreaker(
             "working_set", timeout=timeout, errors=(RedisError,), is_outage=is_outage, at_once=PIPELINE_SIZE
         )
         super().__init__(client, guard, what="weights", view="weights:")
         self._fresh = fresh
+        self._embedded = embedded
         self._clock = clock
         self._copies: OrderedDict[str, _Copy] = OrderedDict()
 
@@ -146,6 +150,21 @@ class RedisSignalWeights(RedisView):
         if tenant in self._copies:
             self._copies[tenant].fresh_until = 0.0
         return gone
+
+    async def compact(self) -> None:
+        """Have an embedded server write its append-only file anew, of what there is; another one is its operator's."""
+        if self._embedded:
+            await self._guard.run(self._rewrite, timeout=REWRITTEN_S)
+
+    async def _rewrite(self) -> None:
+        # One that runs was begun before the last deletion: it is awaited, and another one begun.
+        await self._rewritten()
+        await awaited(self._client.bgrewriteaof())
+        await self._rewritten()
+
+    async def _rewritten(self) -> None:
+        while (await awaited(self._client.info("persistence")))["aof_rewrite_in_progress"]:  # noqa: ASYNC110
+            await asyncio.sleep(POLL_S)
 
 
 def new_version() -> str:

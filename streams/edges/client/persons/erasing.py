@@ -17,11 +17,12 @@ from schemas.base import Conversation, derive, entity_key
 from schemas.envelope import SOURCE, Envelope
 from schemas.memory import AuditDecision
 from schemas.topics import MEMORY_DECISIONS
-from streams.edges.client import clients, forgetting, known, send, subject_records
+from streams.edges.client import clients, forgetting, known, send
 from streams.edges.client.errors import CONFIG, CommandFailed
 from streams.edges.client.forgetting import Counts
+from streams.edges.client.persons import subject_records
+from streams.edges.client.persons.subject_records import Person, TopicRecords
 from streams.edges.client.records import OutgoingRecord
-from streams.edges.client.subject_records import Person, TopicRecords
 from streams.encryption.records import FRESH_S, RecordEncryption
 from streams.stores.keys.key_store import DestroyedKey
 
@@ -76,10 +77,12 @@ async def erase(bootstrap: str, tenant: str, user: str, by: str | None) -> Erase
         records = await _records(bootstrap, tenant, user, gone, spoke_in)
         return ErasedPerson(tenant, user, {}, destroyed=gone, records=records)
     who = place_of_person(tenant, user)
-    wanted = {each: forgetting.wish(each) for each in spoke_in} | {who: forgetting.wish(who, user)}
     async with forgetting.following(bootstrap) as following:
-        counts = await following.wait(await forgetting.sent(bootstrap, wanted, by), WAIT_S)
-    profile = counts.pop(who)
+        wishes = {each: forgetting.wish(each) for each in spoke_in}
+        counts = await following.wait(await forgetting.sent(bootstrap, wishes, by), WAIT_S)
+        # The last: with it the stores rewrite the files that still have what was deleted before.
+        last_wish = {who: forgetting.wish(who, user)}
+        profile = (await following.wait(await forgetting.sent(bootstrap, last_wish, by), WAIT_S))[who]
     last = await encryption.store.destroy(subject, datetime.now(UTC))
     if last is not None:
         await asyncio.sleep(FRESH_S)
