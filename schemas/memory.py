@@ -144,7 +144,7 @@ class EventMention(Value):
 
 
 class SummaryMade(Event):
-    """Extract of a stretch of one frame of a conversation; a later one of the same id replaces it."""
+    """Extract of a stretch of one frame of a conversation, with its other users; a later one of one id replaces it."""
 
     TYPE: ClassVar[str] = "memory.summary-made.v1"
     summary_id: Id
@@ -162,6 +162,7 @@ class SummaryMade(Event):
     to_seq: int
     relevant_events: tuple[EventMention, ...] = ()
     made_at: AwareDatetime
+    quoted_users: Absent[tuple[Id, ...]] = None
 
 
 class ObjectiveEntry(Value):

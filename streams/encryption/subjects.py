@@ -40,6 +40,7 @@ OTHERS: Final[Rule] = "users"
 REPLAYED = ".replay."
 # Within a text of JSON the quotes are escaped, so that nobody's words are taken for a field.
 USERS = re.compile(rb'"(?:user_id|usuario_id)"\s*:\s*("(?:[^"\\]|\\.)*")')
+QUOTED = re.compile(rb'"quoted_users"\s*:\s*(\[[^\]]*\])')
 CLIENT = re.compile(rb'"client_id"\s*:\s*("(?:[^"\\]|\\.)*")')
 # Wishes to forget, and audits of erasures: no content, and read after the key is gone.
 ERASING = re.compile(rb'\A\{"kind":"(?:subject-)?erasure"|"forgotten"\s*:\s*true')
@@ -62,6 +63,7 @@ def subjects_of(topic: str, key: bytes | None, value: bytes, headers: Headers) -
         users.add(sender)
     if rule in ("users", "profile"):
         users |= {name for raw in set(USERS.findall(value)) if (name := _text(raw))}
+        users |= {str(name) for raw in QUOTED.findall(value) for name in orjson.loads(raw)}
     client = _client(key, value) if rule != "profile" else None
     if not users and client:
         users.add(client)

@@ -24,17 +24,18 @@ async def rewritten(path: Path, shard: edge.EdgeShard, opened: Callable[[Path], 
     """The shard of `path` without deleted points; nobody may write to it meanwhile."""
     fresh_path, old_path = path.with_name(path.name + FRESH), path.with_name(path.name + OLD)
     shutil.rmtree(fresh_path, ignore_errors=True)
-    fresh = opened(fresh_path)
+    fresh = await asyncio.to_thread(opened, fresh_path)
     following: int | UUID | str | None = None
     while True:
         page = edge.ScrollRequest(offset=following, limit=PAGE, with_payload=True, with_vector=True)
         records, following = shard.scroll(page)
         if records:
-            fresh.update(edge.UpdateOperation.upsert_points([_copied(each) for each in records]))
-        await asyncio.sleep(0)  # searches go on
+            # In threads: searches go on.
+            copies = edge.UpdateOperation.upsert_points([_copied(each) for each in records])
+            await asyncio.to_thread(fresh.update, copies)
         if following is None:
             break
-    fresh.close()
+    await asyncio.to_thread(fresh.close)
     shard.close()
     os.rename(path, old_path)
     os.rename(fresh_path, path)
