@@ -1,11 +1,13 @@
 """The encryption of this process by its settings: one key store, opened once for each place of it."""
 
+import difflib
 from functools import lru_cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from redis.asyncio import Redis
 
+from schemas.topics import BY_NAME
 from streams.config import ConfigError, Settings, listed
 from streams.encryption.records import RecordEncryption
 from streams.stores.keys.key_store import KeyStore
@@ -32,8 +34,12 @@ def encryption_of(settings: Settings) -> RecordEncryption | None:
 
 @lru_cache(maxsize=16)
 def _opened(url: str, master_file: Path | None, plain: str) -> RecordEncryption:
+    topics = listed(plain)
+    for unknown in (each for each in topics if each not in BY_NAME):
+        near = difflib.get_close_matches(unknown, BY_NAME, n=1)
+        raise ConfigError(f"{PLAIN}: there is no topic {unknown!r}{f'; did you mean {near[0]}?' if near else ''}")
     store, master = _store(url, master_file)
-    return RecordEncryption(store, master, plain=listed(plain))
+    return RecordEncryption(store, master, plain=topics)
 
 
 def _store(url: str, master_file: Path | None) -> tuple[KeyStore, MasterKey]:
