@@ -113,20 +113,18 @@ class RecordEncryption:
     async def _current(self, subjects: Sequence[str]) -> tuple[str, AESGCM]:
         """The header and the cipher of these subjects; keys that are missing are made."""
         while True:
-            said = ",".join(sorted([await self._id_of(each) for each in subjects]))
-            cipher = (await self._ciphers_of({said})).get(said)
+            said = ",".join(sorted([self._ids.known(each) or await self._id_of(each) for each in subjects]))
+            cipher = self._ciphers.known(said) or (await self._ciphers_of([said])).get(said)
             if isinstance(cipher, AESGCM):
                 return said, cipher
             for each in subjects:  # a key was destroyed since the subject was last asked for: it gets another one
                 self._ids.pop(each, None)
 
     async def _id_of(self, subject: str) -> str:
-        own = self._ids.known(subject)
-        if own is None:
-            until = self._clock() + FRESH_S
-            key = (await self.store.current([subject])).get(subject)
-            own = (key or await self.store.add(subject, self._master.fresh())).id
-            self._ids.put(subject, own, until)
+        until = self._clock() + FRESH_S
+        key = (await self.store.current([subject])).get(subject)
+        own = (key or await self.store.add(subject, self._master.fresh())).id
+        self._ids.put(subject, own, until)
         return own
 
     async def _ciphers_of(self, wanted: Iterable[str]) -> dict[str, AESGCM | DestroyedKey]:

@@ -67,7 +67,7 @@ def talk(site: Site, user: str, conversation: str, word: str) -> None:
     first = site.turn(user, conversation, f"O código do cofre Atlas é {word}.")
     site.turn(user, conversation, f"Anotado: {word}.", role="assistant", answers=first["message_id"])
     pack = site.turn(user, conversation, f"Não, o código do cofre Atlas mudou para {word} dois.")
-    feedback = {"message_id": pack["message_id"], "pack_id": pack["pack_id"], "rating": 1, "expected_depth": "D4"}
+    feedback = {"message_id": pack["message_id"], "rating": 1, "expected_depth": "D4"}
     feedback |= {"conversation_id": conversation, "client_id": "web", "reason": f"falta {word}"}
     assert site.client.post("/feedback", json=feedback, headers={"fathom-user": user}).status_code in (200, 202)
 
