@@ -46,11 +46,12 @@ const (
 type AuditDecisionKind string
 
 const (
-	AuditDecisionKindLatePart AuditDecisionKind = "late-part"
-	AuditDecisionKindTool     AuditDecisionKind = "tool"
-	AuditDecisionKindWeights  AuditDecisionKind = "weights"
-	AuditDecisionKindPenalty  AuditDecisionKind = "penalty"
-	AuditDecisionKindErasure  AuditDecisionKind = "erasure"
+	AuditDecisionKindLatePart       AuditDecisionKind = "late-part"
+	AuditDecisionKindTool           AuditDecisionKind = "tool"
+	AuditDecisionKindWeights        AuditDecisionKind = "weights"
+	AuditDecisionKindPenalty        AuditDecisionKind = "penalty"
+	AuditDecisionKindErasure        AuditDecisionKind = "erasure"
+	AuditDecisionKindSubjectErasure AuditDecisionKind = "subject-erasure"
 )
 
 // ClaimAssertedAuthor: one of the values below, or one that a newer Fathom knows.
@@ -943,11 +944,14 @@ func (v ContextPack) MarshalJSON() ([]byte, error) {
 // ConversationForgotten: A conversation to forget: all that was said in it before, in its order; said in again, it
 // begins anew.
 //
+// With `user_id` also who that user is: the profile, and the votes on depth.
+//
 // Its ce_type is chat.conversation-forgotten.v1.
 type ConversationForgotten struct {
 	ConversationID string                     `json:"conversation_id"`
 	ClientID       string                     `json:"client_id"`
 	Forgotten      bool                       `json:"forgotten"`
+	UserID         *string                    `json:"user_id,omitzero"`
 	Extra          map[string]json.RawMessage `json:"-"`
 }
 
@@ -1157,7 +1161,8 @@ func (v DocumentSubmitted) MarshalJSON() ([]byte, error) {
 // ErasureIssued: A conversation to erase from every store: what stems from its messages up to `up_to_seq`, and nothing
 // later.
 //
-// What has no place among the messages is erased up to `issued_at`. `asked_by` is the user, else the client.
+// What has no place among the messages is erased up to `issued_at`. `asked_by` is the user, else the client. With
+// `user_id` also the profile and the votes of that user are erased.
 //
 // Its ce_type is memory.erasure-issued.v1.
 type ErasureIssued struct {
@@ -1168,6 +1173,7 @@ type ErasureIssued struct {
 	UpToSeq        int64                      `json:"up_to_seq"`
 	IssuedAt       Timestamp                  `json:"issued_at"`
 	Source         Source                     `json:"source"`
+	UserID         *string                    `json:"user_id,omitzero"`
 	Extra          map[string]json.RawMessage `json:"-"`
 }
 
@@ -1484,7 +1490,8 @@ func (v RetrievalPlan) MarshalJSON() ([]byte, error) {
 	return write(plain(v), v.Extra)
 }
 
-// SummaryMade: Extract of a stretch of one frame of a conversation; a later one of the same id replaces it.
+// SummaryMade: Extract of a stretch of one frame of a conversation, with its other users; a later one of one id
+// replaces it.
 //
 // Its ce_type is memory.summary-made.v1.
 type SummaryMade struct {
@@ -1503,6 +1510,7 @@ type SummaryMade struct {
 	ToSeq          int64                      `json:"to_seq"`
 	RelevantEvents []EventMention             `json:"relevant_events,omitzero"`
 	MadeAt         Timestamp                  `json:"made_at"`
+	QuotedUsers    []string                   `json:"quoted_users,omitzero"`
 	Extra          map[string]json.RawMessage `json:"-"`
 }
 
@@ -1863,7 +1871,7 @@ func (v Claim) MarshalJSON() ([]byte, error) {
 	return write(plain(v), v.Extra)
 }
 
-// ClaimItem: A claim: subject, attribute and value as somebody asserted them.
+// ClaimItem: A claim: subject, attribute and value as somebody asserted them; `user_id` where that is not who asks.
 type ClaimItem struct {
 	ID         string     `json:"id"`
 	Provenance Provenance `json:"provenance"`
@@ -1885,6 +1893,7 @@ type ClaimItem struct {
 	MessageID   string                     `json:"message_id"`
 	Confidence  float64                    `json:"confidence"`
 	Status      ClaimStatus                `json:"status"`
+	UserID      *string                    `json:"user_id,omitzero"`
 	Extra       map[string]json.RawMessage `json:"-"`
 }
 
@@ -2143,7 +2152,8 @@ func (v Conflict) MarshalJSON() ([]byte, error) {
 	return write(plain(v), v.Extra)
 }
 
-// Contradiction: Two claims that cannot both hold, with both sides and the current one.
+// Contradiction: Two claims that cannot both hold, with both sides and the current one; `user_id` where one is another
+// user's.
 type Contradiction struct {
 	ID         string     `json:"id"`
 	Provenance Provenance `json:"provenance"`
@@ -2162,6 +2172,7 @@ type Contradiction struct {
 	Status      ContradictionStatus        `json:"status"`
 	Current     *string                    `json:"current,omitzero"`
 	Explanation string                     `json:"explanation"`
+	UserID      *string                    `json:"user_id,omitzero"`
 	Extra       map[string]json.RawMessage `json:"-"`
 }
 

@@ -68,10 +68,12 @@ ARROWS: Mapping[str, str] = {
         streams.stores""",
     "streams.stores.seen": """agents.concurrency agents.errors streams.stores.graph streams.stores.passages
         streams.stores.sessions""",
+    "streams.stores.keys": "agents.errors streams.config",
+    "streams.encryption": "streams.config streams.stores.keys",
     "streams.broker": "streams.child_process",
-    "streams.kafka": """agents.concurrency agents.errors streams.config streams.stores streams.telemetry
-        streams.topology""",
-    "streams.faust": "streams.kafka",
+    "streams.kafka": """agents.concurrency agents.errors streams.config streams.encryption streams.stores
+        streams.telemetry streams.topology""",
+    "streams.faust": "agents.errors streams.kafka",
     "streams.views": """agents.core.conversation agents.core.depth agents.core.tools agents.errors agents.ports
         streams.kafka streams.stores.sessions streams.telemetry""",
     "streams.runtime": """agents.concurrency agents.context agents.core.depth agents.core.language agents.core.tools
@@ -99,6 +101,8 @@ ARROWS: Mapping[str, str] = {
     "streams.edges.client": """agents.core.assessment agents.core.depth agents.core.documents agents.core.packs
         agents.errors agents.ports agents.stages streams.config
         streams.kafka streams.models streams.policies streams.runtime streams.telemetry""",
+    "streams.edges.client.persons": """agents.core.conversation streams.edges.client streams.encryption streams.kafka
+        streams.stores.keys""",
     "streams.edges.audit": "agents.errors agents.ports streams.edges.client streams.explanations streams.kafka",
     "streams.edges.http": """agents.core.packs agents.stages streams.config streams.edges.client streams.runtime
         streams.telemetry streams.version""",
@@ -116,7 +120,7 @@ ARROWS: Mapping[str, str] = {
         streams.version""",
     # The command names the modules of its verbs in a table, `demo` and `eval` among them: it imports neither.
     "streams.edges.cli": """agents.core.assessment agents.core.language agents.core.packs
-        streams.config streams.edges.client streams.edges.console
+        streams.config streams.edges.client streams.edges.client.persons streams.edges.console
         streams.edges.http streams.edges.http.app streams.edges.mcp streams.kafka streams.policies
         streams.runtime streams.telemetry streams.topology streams.version""",
     "streams.edges.cli.audit": """agents.ports streams.audit streams.config streams.edges.audit streams.edges.cli
