@@ -135,9 +135,12 @@ def test_a_person_is_erased_from_every_file_and_nothing_brings_it_back(tmp_path:
 
 def proofs(site: Site) -> list[Any]:
     lines = site.run("tail", "memory.decisions", "--from-beginning", "--no-follow", "--json").splitlines()
-    return [each for line in lines if (each := json.loads(line)["value"]).get("kind") == "subject-erasure"]
+    said = [json.loads(line) for line in lines]
+    assert any(each.get("erased") and each["value"] is None for each in said)
+    return [each["value"] for each in said if (each["value"] or {}).get("kind") == "subject-erasure"]
 
 
+@pytest.mark.timeout(900)
 def test_records_from_before_the_keys_are_named_and_a_reader_without_them_is_told(tmp_path: Path):
     site = Site(tmp_path)
     keys = site.settings.pop("FATHOM_SUBJECT_KEYS")
@@ -153,7 +156,7 @@ def test_records_from_before_the_keys_are_named_and_a_reader_without_them_is_tol
         assert (plain["messages.in"], plain["conversation.turns"]) == (3, 3)
         assert all(each["until"] for each in found["left"])
         assert ANA not in site.offered("ana", "ana-later")
-        told = fathom(
-            "tail", "conversation.turns", "--from-beginning", "--no-follow", "--broker", f"embedded://{site.data}"
-        )
-        assert "Traceback" not in told.stderr
+        site.turn("bia", "bia-1", "O código do cofre Boreal é 77.")
+        del site.settings["FATHOM_SUBJECT_KEYS"]
+        told = site.run("tail", "conversation.turns", "--from-beginning", "--no-follow", code=3)
+        assert "FATHOM_SUBJECT_KEYS" in told
