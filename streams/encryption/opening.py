@@ -5,14 +5,12 @@ from functools import lru_cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from redis.asyncio import Redis
-
 from schemas.topics import BY_NAME
 from streams.config import ConfigError, Settings, listed
 from streams.encryption.records import RecordEncryption
 from streams.stores.keys.key_store import KeyStore
 from streams.stores.keys.master_key import SETTING, MasterKey, made_master_key, read_master_key
-from streams.stores.keys.redis_keys import RedisKeyStore
+from streams.stores.keys.redis_keys import redis_key_store
 from streams.stores.keys.sqlite_keys import SqliteKeyStore
 
 KEYS, PLAIN = "FATHOM_SUBJECT_KEYS", "FATHOM_PLAIN_TOPICS"
@@ -56,9 +54,5 @@ def _store(url: str, master_file: Path | None) -> tuple[KeyStore, MasterKey]:
     if scheme in REDIS and urlsplit(url).netloc + urlsplit(url).path:
         if master_file is None:
             raise ConfigError(f"{KEYS} on a server needs {SETTING}: the keys there are wrapped by it")
-        return RedisKeyStore(lambda: _client(url)), read_master_key(master_file)
+        return redis_key_store(url), read_master_key(master_file)
     raise ConfigError(f"{KEYS}: write embedded://DIR, redis://…, rediss://… or unix://…")
-
-
-def _client(url: str) -> Redis:
-    return Redis.from_url(url, protocol=2)

@@ -10,10 +10,17 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.e2e import test_up
 from tests.e2e.test_up import UNHURRIED, fathom, running
 
 ANA, BIA = "zirconita", "turmalina"
 QUESTION = "Explica o que sabemos do código do cofre Atlas."
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine a rebuild takes minutes."""
+    monkeypatch.setattr(test_up, "START_S", 600.0)
 
 
 class Site:
@@ -98,7 +105,7 @@ def nothing_of_ana(site: Site) -> None:
 
 
 @pytest.mark.covers("B24")
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1800)
 def test_a_person_is_erased_from_every_file_and_nothing_brings_it_back(tmp_path: Path):
     site = Site(tmp_path)
     with site.up():
@@ -140,7 +147,7 @@ def proofs(site: Site) -> list[Any]:
     return [each["value"] for each in said if (each["value"] or {}).get("kind") == "subject-erasure"]
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1800)
 def test_records_from_before_the_keys_are_named_and_a_reader_without_them_is_told(tmp_path: Path):
     site = Site(tmp_path)
     keys = site.settings.pop("FATHOM_SUBJECT_KEYS")

@@ -87,6 +87,7 @@ class GraphErasures:
 
     async def profile_nodes(self, tenant: str, user_id: str) -> ConversationNodes:
         """The nodes that say who a user is, or was."""
+        writable(tenant)
         rows = await self._read(queries.PROFILES_OF, tenant, {"user_id": user_id})
         objectives = await self._read(queries.OBJECTIVES_OF, tenant, {"ids": node_ids(tenant, [user_id])})
         user = [user_id] if await self._read(queries.PROFILE, tenant, {"ids": node_ids(tenant, [user_id])}) else []

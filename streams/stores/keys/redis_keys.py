@@ -111,6 +111,11 @@ class RedisKeyStore:
             raise Unavailable("keys", str(error) or f"no answer in {TIMEOUT_S:g} s") from error
 
 
+def redis_key_store(url: str) -> RedisKeyStore:
+    """The key store of a server's URL."""
+    return RedisKeyStore(lambda: Redis.from_url(url, protocol=2))
+
+
 def _of(subject: str) -> str:
     return f"{OURS}:of:{subject}"
 
