@@ -51,12 +51,16 @@ class ChatMessage(RequestOptions, Event):
 
 
 class ConversationForgotten(Event):
-    """A conversation to forget: all that was said in it before, in its order; said in again, it begins anew."""
+    """A conversation to forget: all that was said in it before, in its order; said in again, it begins anew.
+
+    With `user_id` also who that user is: the profile, and the votes on depth.
+    """
 
     TYPE: ClassVar[str] = "chat.conversation-forgotten.v1"
     conversation_id: Id
     client_id: Id
     forgotten: Literal[True] = True
+    user_id: Absent[Id] = None
 
 
 class Turn(Event):

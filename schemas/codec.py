@@ -14,14 +14,19 @@ from pydantic import ValidationError
 from schemas.base import PUBLIC_TENANT, Event, derive, printable_id
 from schemas.depth import RequestOptions
 from schemas.envelope import (
+    ERASED,
+    KEYS_HEADER,
     PIPELINE_VERSION,
     SCHEMA_VERSION,
     SOURCE,
     Envelope,
+    Erased,
+    KeysNeeded,
     Outgoing,
     Received,
     header_map,
 )
+from schemas.envelope import Undecodable as Undecodable
 from schemas.topics import MESSAGES_IN, Topic
 
 Headers = Sequence[tuple[str, bytes]]
@@ -41,24 +46,8 @@ CONTEXT_FIELDS = frozenset(
         "pack",
     }
 )
-MAX_DETAIL_CHARS = 500
 # Tags of `schemas.topics`, by which a topic's value is told from another shape of it.
 SHAPES = frozenset({"submitted", "deleted"})
-
-
-class Undecodable(ValueError):
-    """A record that is not an event of its topic.
-
-    `code` is one of not_json, schema_invalid, context_field_not_allowed, unknown_role, too_large, bad_envelope,
-    bad_options, empty.
-    """
-
-    def __init__(self, code: str, detail: str) -> None:
-        # The name of a hostile field may be as long as its record; the detail goes into headers and logs.
-        detail = detail[:MAX_DETAIL_CHARS]
-        super().__init__(f"{code}: {detail}")
-        self.code = code
-        self.detail = detail
 
 
 def decode(
@@ -73,15 +62,22 @@ def decode(
 ) -> Received[Event]:
     """The event of a record, with an envelope from its headers, completed from its position in the log.
 
-    Raises `Undecodable`.
+    Raises `Undecodable`, `Erased` for one whose subject's key is destroyed, `KeysNeeded` for one of our own topics that
+    is still encrypted.
     """
     if value is None:
         raise Undecodable("empty", "the record has no value; a tombstone means nothing on this topic")
+    if value is ERASED:
+        raise Erased
     if len(value) > topic.max_bytes:
         raise Undecodable("too_large", f"{len(value)} bytes, the limit of {topic.name} is {topic.max_bytes}")
+    found = header_map(headers)
+    if KEYS_HEADER in found:
+        needed = KeysNeeded(f"{topic.name}[{partition}]@{offset}")
+        # A producer outside may forge the header; on our own topics a stage must not pass what it cannot read.
+        raise Undecodable("keys_needed", str(needed)) if topic.outside else needed
     if topic.outside:
         _refuse_repeated(value)
-    found = header_map(headers)
     if found.get("content-type", "").lower().startswith(STRUCTURED):
         value, found = _unwrap(value, found)
     event = _validate(topic, value)

@@ -5,7 +5,7 @@ Named tuples: some are made for every record, and a frozen dataclass costs sever
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Generic, NamedTuple, TypeVar
+from typing import Final, Generic, NamedTuple, TypeVar
 
 from schemas.base import Conversation, Event, derive
 from schemas.depth import RequestOptions
@@ -16,6 +16,49 @@ E = TypeVar("E", bound=Event, covariant=True)
 SOURCE = "urn:fathom"
 SCHEMA_VERSION = "1"
 PIPELINE_VERSION = "1"
+MAX_DETAIL_CHARS = 500
+# The ids of the keys that a record's value is encrypted under, with commas; a reader with the keys never shows it.
+KEYS_HEADER = "fathom-keys"
+
+
+class Undecodable(ValueError):
+    """A record that is not an event of its topic.
+
+    `code` is one of not_json, schema_invalid, context_field_not_allowed, unknown_role, too_large, bad_envelope,
+    bad_options, empty, erased, keys_needed.
+    """
+
+    def __init__(self, code: str, detail: str) -> None:
+        # The name of a hostile field may be as long as its record; the detail goes into headers and logs.
+        detail = detail[:MAX_DETAIL_CHARS]
+        super().__init__(f"{code}: {detail}")
+        self.code = code
+        self.detail = detail
+
+
+class Erased(Undecodable):
+    """A record whose content was erased with the key of a person whom it is about: nothing is wrong with it."""
+
+    def __init__(self) -> None:
+        super().__init__("erased", "the key of the person whom the record is about was destroyed")
+
+
+class ErasedValue(bytes):
+    """The type of `ERASED`: its own, so that no bytes of a log are taken for it."""
+
+
+# The value of an erased record, as a reader with the keys returns it.
+ERASED: Final = ErasedValue()
+
+
+class KeysNeeded(Exception):
+    """A record that is still encrypted where it should be read; the text names the setting."""
+
+    def __init__(self, place: str) -> None:
+        super().__init__(
+            f"{place} is encrypted under keys that this process does not have, or was changed since: set "
+            "FATHOM_SUBJECT_KEYS to the key store of the worker that wrote it, and FATHOM_MASTER_KEY_FILE to its key"
+        )
 
 
 class Envelope(NamedTuple):

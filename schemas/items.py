@@ -146,7 +146,7 @@ ClaimStatus = Literal["asserted", "contested", "superseded", "confirmed", "retra
 
 
 class ClaimItem(ItemBase):
-    """A claim: subject, attribute and value as somebody asserted them."""
+    """A claim: subject, attribute and value as somebody asserted them; `user_id` where that is not who asks."""
 
     type: Literal["claim"] = "claim"
     claim_id: Id
@@ -158,10 +158,11 @@ class ClaimItem(ItemBase):
     message_id: Id
     confidence: float = Field(ge=0, le=1)
     status: ClaimStatus
+    user_id: Absent[Id] = None
 
 
 class Contradiction(ItemBase):
-    """Two claims that cannot both hold, with both sides and the current one."""
+    """Two claims that cannot both hold, with both sides and the current one; `user_id` where one is another user's."""
 
     type: Literal["contradiction"] = "contradiction"
     claim_id: Id
@@ -170,6 +171,7 @@ class Contradiction(ItemBase):
     status: Literal["pending_reconciliation", "resolved"]
     current: Absent[Id] = None
     explanation: str
+    user_id: Absent[Id] = None
 
 
 class Objective(ItemBase):

@@ -47,7 +47,9 @@ class AuditDecision(Event):
     """
 
     TYPE: ClassVar[str] = "memory.audit-recorded.v1"
-    kind: Literal["late-part", "tool", "weights", "penalty", "erasure", "quarantine", "quarantine-lifted"]
+    kind: Literal[
+        "late-part", "tool", "weights", "penalty", "erasure", "subject-erasure", "quarantine", "quarantine-lifted"
+    ]
     id: Id
     actor: str
     subject_id: Id
@@ -60,7 +62,7 @@ class AuditDecision(Event):
 class ErasureIssued(Event):
     """A conversation to erase from every store: what stems from its messages up to `up_to_seq`, and nothing later.
 
-    What has no place among the messages is erased up to `issued_at`. `asked_by` is the user, else the client.
+    What has no place there goes up to `issued_at`, the profile and votes of a `user_id` whole. Asked by user or client.
     """
 
     TYPE: ClassVar[str] = "memory.erasure-issued.v1"
@@ -71,6 +73,7 @@ class ErasureIssued(Event):
     up_to_seq: int = Field(ge=0)
     issued_at: AwareDatetime
     source: Source
+    user_id: Absent[Id] = None
 
 
 class Conflict(Value):
@@ -142,7 +145,7 @@ class EventMention(Value):
 
 
 class SummaryMade(Event):
-    """Extract of a stretch of one frame of a conversation; a later one of the same id replaces it."""
+    """Extract of a stretch of one frame of a conversation, with its other users; a later one of one id replaces it."""
 
     TYPE: ClassVar[str] = "memory.summary-made.v1"
     summary_id: Id
@@ -160,6 +163,7 @@ class SummaryMade(Event):
     to_seq: int
     relevant_events: tuple[EventMention, ...] = ()
     made_at: AwareDatetime
+    quoted_users: Absent[tuple[Id, ...]] = None
 
 
 class ObjectiveEntry(Value):

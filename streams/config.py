@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from agents.core.cognition.opening import CognitionOptions
@@ -69,6 +69,11 @@ class Settings(BaseSettings):
     kafka_ca_file: Path | None = Field(None, description="PEM certificates to trust; else the system's")
     kafka_cert_file: Path | None = Field(None, description="PEM certificate of ours, for mTLS")
     kafka_key_file: Path | None = Field(None, description="PEM key of kafka_cert_file, without a password")
+    subject_keys: str | None = Field(
+        None, description="keys of persons, embedded://DIR or redis://…: what is written of each is encrypted, erasable"
+    )
+    master_key_file: Path | None = Field(None, description="a file of 32 bytes in base64 that wraps the keys")
+    plain_topics: str = Field("", description="topics, with commas, that stay plain though subject_keys is set")
     otlp_url: str | None = Field(None, description="collector of traces, http://HOST:4318/v1/traces; without it none")
 
     history_window: int = Field(10, ge=0, le=200)
@@ -185,24 +190,12 @@ class Settings(BaseSettings):
         """Use only the values passed by `load`, which reads the environment and refuses unknown names."""
         return (init_settings,)
 
-    @field_validator(
-        "pack_revisions",
-        "joined_parts",
-        "create_topics",
-        "public_writer",
-        "progress",
-        "rag_enable_cograg",
-        "rag_cograg_theme_retrieval_enabled",
-        "rag_cograg_evidence_refinement_enabled",
-        "rag_cograg_memory_enabled",
-        "rag_cograg_abstain_mode",
-        "rag_cograg_verification_enabled",
-        "rag_cograg_hallucination_loop",
-        mode="before",
-    )
+    @field_validator("*", mode="before")
     @classmethod
-    def _on_off(cls, value: object) -> object:
-        return {"on": True, "off": False}.get(value.lower(), value) if isinstance(value, str) else value
+    def _on_off(cls, value: object, about: ValidationInfo) -> object:
+        if cls.model_fields[about.field_name or ""].annotation is not bool or not isinstance(value, str):
+            return value
+        return {"on": True, "off": False}.get(value.lower(), value)
 
     @field_validator("broker")
     @classmethod

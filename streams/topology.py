@@ -269,7 +269,7 @@ STAGES: tuple[Stage, ...] = (
         "eraser",
         (MEMORY_ERASURES,),
         (MEMORY_DECISIONS,),
-        lambda d: Eraser(d.writer, d.index),
+        lambda d: Eraser(d.writer, d.index, d.weights),
         INDEX_WRITERS,
         concurrency=8,
         background=True,

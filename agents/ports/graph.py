@@ -12,6 +12,7 @@ from typing import Protocol
 from agents.core.cognition.recalled import ChunkPenalty, PassageLink, PastConsultation, ThemeFound
 from agents.core.conversation.erasure import Erasure
 from agents.core.language.dates import Span
+from agents.ports.erasable import ConversationNodes
 from schemas.base import Conversation, Source
 from schemas.chat import Turn
 from schemas.depth import DepthLevel
@@ -270,37 +271,6 @@ class DecisionReader(Protocol):
         """The corrections of claims, oldest first."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConversationNodes:
-    """The erasable nodes of a conversation, by label; ids are the tenant's own."""
-
-    ids: Mapping[str, tuple[str, ...]]
-
-    def counts(self) -> dict[str, int]:
-        """How many of what, by names for people."""
-        return {name: len(self.ids.get(label, ())) for label, name in COUNTED.items()}
-
-    def passages(self) -> tuple[str, ...]:
-        """The ids of those that the index searches beside the conversation's turns."""
-        return (*self.ids.get("Message", ()), *self.ids.get("ConversationSummary", ()))
-
-    def consultations(self) -> tuple[str, ...]:
-        """The ids of consultations."""
-        return self.ids.get("Consulta", ())
-
-
-COUNTED: Mapping[str, str] = {
-    "Message": "turns",
-    "Claim": "claims",
-    "Correcao": "corrections",
-    "ConversationSummary": "summaries",
-    "TimePoint": "dates",
-    "CDCDecision": "decisions",
-    "Consulta": "consultations",
-    "AuditEvent": "audits",
-}
-
-
 class GraphEraser(Protocol):
     """Erasures of conversations: noted first, and kept, so that what arrives later is not stored any more."""
 
@@ -314,6 +284,9 @@ class GraphEraser(Protocol):
         self, conversation: Conversation, erasure: Erasure, counts: Mapping[str, int]
     ) -> Mapping[str, int]:
         """Keep how many of what an erasure found; the greatest numbers that it ever found."""
+
+    async def profile_nodes(self, tenant: str, user_id: str) -> ConversationNodes:
+        """The nodes that say who a user is, or was."""
 
     async def erase(self, tenant: str, nodes: ConversationNodes) -> None:
         """Delete nodes with their relationships; a repeat changes nothing."""

@@ -53,6 +53,9 @@ class SignalWeights(Protocol):
     async def add(self, tenant: str, vote: DepthVote) -> None:
         """Store a vote; a repeat changes nothing."""
 
+    async def remove(self, tenant: str, user_id: str) -> int:
+        """Remove the votes of a user; how many these were."""
+
 
 class ToolSessions(Protocol):
     """The state of each session for tool calls, with optimistic locking."""

@@ -128,7 +128,8 @@ class ClaimsRetriever(Retriever):
             error = str(unavailable)
         items = {**{item.claim_id: item for item in older.claims}, **items}
         conflicts = {**{c.id: c for c in older.contradictions}, **conflicts}
-        return RetrievalResult(_ordered(items, conflicts, original), error)
+        found = _ordered(items, conflicts, original)
+        return RetrievalResult(_of_others(found, [*older.asserted, *said], ask.plan.user_id), error)
 
     async def _known_elsewhere(
         self, ask: RetrievalRequest, earlier: Sequence[ClaimAsserted], update: ClaimUpdate, new: Sequence[Statement]
@@ -149,7 +150,8 @@ class ClaimsRetriever(Retriever):
         items: list[Item] = [c for c in found.claims if c.claim_id in others]
         elsewhere = (*checks.with_others(about, list(others.values())), *found.contradictions)
         conflicts = {c.id: c for c in (*elsewhere, *claim_documents.in_all(about, documents), *against.conflicts)}
-        return RetrievalResult([*conflicts.values(), *items], error or against.error)
+        marked = _of_others([*conflicts.values(), *items], found.asserted, ask.plan.user_id)
+        return RetrievalResult(marked, error or against.error)
 
     async def _documents(
         self, ask: RetrievalRequest, about: Sequence[ClaimAsserted | Statement]
@@ -171,6 +173,18 @@ class ClaimsRetriever(Retriever):
 def _document(hit: Hit) -> DocumentText:
     passage = hit.passage
     return DocumentText(passage.id, str(passage.fields.get("title", "")), passage.text, passage.recorded_at)
+
+
+def _of_others(items: Iterable[Item], asserted: Iterable[ClaimAsserted], user_id: str) -> list[Item]:
+    """The items, those that quote another user with that user: what holds them is erased with either of them."""
+    others = {claim.claim_id: claim.user_id for claim in asserted if claim.user_id != user_id}
+
+    def marked(item: Item) -> Item:
+        sides = (item.claim_id, item.contradicts) if isinstance(item, Contradiction) else (item.id,)
+        whose = next((others[side] for side in sides if side in others), None)
+        return item if whose is None else item.model_copy(update={"user_id": whose})
+
+    return [marked(item) for item in items]
 
 
 def _ordered(items: dict[str, ClaimItem], conflicts: dict[str, Contradiction], original: str | None) -> list[Item]:

@@ -123,6 +123,7 @@ class DepthAgent:
             up_to_seq=record.offset,
             issued_at=record.logged_at,
             source=Source(topic=record.topic, partition=record.partition, offset=record.offset),
+            user_id=wish.user_id,
         )
         return (Outgoing(MEMORY_ERASURES, conversation.key(), issued, record.envelope),)
 

@@ -1,15 +1,17 @@
-"""Erase forgotten conversations from the graph and the index, and say how much that was.
+"""Erase forgotten conversations from the graph and the index, and who a user is, and say how much that was.
 
 reads   memory.erasures   key conversation
 writes  memory.decisions  for audit: who had it erased, when, how many of what; no content
-state   the graph and the passage index (write): the note of the erasure first, the contents after it
+state   the graph, the passage index and the votes (write): the note of the erasure first, the contents after it
 """
 
 from collections.abc import Mapping, Sequence
 
 from agents.core.conversation.erasure import Erasure
-from agents.ports.graph import ConversationNodes, GraphEraser
+from agents.ports.erasable import CompactingStore, ConversationNodes
+from agents.ports.graph import GraphEraser
 from agents.ports.passages import Passage, PassageIndex
+from agents.ports.sessions import SignalWeights
 from schemas.base import Conversation, entity_key
 from schemas.envelope import Outgoing, Received
 from schemas.memory import AuditDecision, ErasureIssued
@@ -22,9 +24,10 @@ TOGETHER = 500
 class Eraser:
     """Erases by the graph's inventory of a conversation and by the index's own, for either may be ahead."""
 
-    def __init__(self, graph: GraphEraser, index: PassageIndex) -> None:
+    def __init__(self, graph: GraphEraser, index: PassageIndex, votes: SignalWeights) -> None:
         self._graph = graph
         self._index = index
+        self._votes = votes
 
     async def handle(self, record: Received[ErasureIssued]) -> Sequence[Outgoing]:
         """The audit of the erasure; nothing for one that a later one has overtaken."""
@@ -36,12 +39,21 @@ class Eraser:
             return ()
         passages = await self._passages(conversation, erasure, found)
         sums = {**found.counts(), "passages": sum(map(len, passages.values()))}
+        if issued.user_id is not None:
+            own = await self._graph.profile_nodes(conversation.tenant, issued.user_id)
+            found |= own
+            # Votes have no note: counted when they are removed, a repetition after a crash may count fewer.
+            sums = own.counts() | {"votes": await self._votes.remove(conversation.tenant, issued.user_id)}
         # Before anything is deleted: an erasure that is cut short counts the same when it is repeated.
         counts = await self._graph.note_counts(conversation, erasure, sums)
         for collection, ids in passages.items():
             for start in range(0, len(ids), TOGETHER):
                 await self._index.remove(conversation.tenant, collection, ids[start : start + TOGETHER])
         await self._graph.erase(conversation.tenant, found)
+        if issued.user_id is not None:
+            for store in (self._graph, self._index, self._votes):
+                if isinstance(store, CompactingStore):
+                    await store.compact()
         return (_audited(record, conversation, counts),)
 
     async def _passages(

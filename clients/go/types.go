@@ -51,6 +51,7 @@ const (
 	AuditDecisionKindWeights          AuditDecisionKind = "weights"
 	AuditDecisionKindPenalty          AuditDecisionKind = "penalty"
 	AuditDecisionKindErasure          AuditDecisionKind = "erasure"
+	AuditDecisionKindSubjectErasure   AuditDecisionKind = "subject-erasure"
 	AuditDecisionKindQuarantine       AuditDecisionKind = "quarantine"
 	AuditDecisionKindQuarantineLifted AuditDecisionKind = "quarantine-lifted"
 )
@@ -966,11 +967,14 @@ func (v ContextPack) MarshalJSON() ([]byte, error) {
 // ConversationForgotten: A conversation to forget: all that was said in it before, in its order; said in again, it
 // begins anew.
 //
+// With `user_id` also who that user is: the profile, and the votes on depth.
+//
 // Its ce_type is chat.conversation-forgotten.v1.
 type ConversationForgotten struct {
 	ConversationID string                     `json:"conversation_id"`
 	ClientID       string                     `json:"client_id"`
 	Forgotten      bool                       `json:"forgotten"`
+	UserID         *string                    `json:"user_id,omitzero"`
 	Extra          map[string]json.RawMessage `json:"-"`
 }
 
@@ -1180,7 +1184,7 @@ func (v DocumentSubmitted) MarshalJSON() ([]byte, error) {
 // ErasureIssued: A conversation to erase from every store: what stems from its messages up to `up_to_seq`, and nothing
 // later.
 //
-// What has no place among the messages is erased up to `issued_at`. `asked_by` is the user, else the client.
+// What has no place there goes up to `issued_at`, the profile and votes of a `user_id` whole. Asked by user or client.
 //
 // Its ce_type is memory.erasure-issued.v1.
 type ErasureIssued struct {
@@ -1191,6 +1195,7 @@ type ErasureIssued struct {
 	UpToSeq        int64                      `json:"up_to_seq"`
 	IssuedAt       Timestamp                  `json:"issued_at"`
 	Source         Source                     `json:"source"`
+	UserID         *string                    `json:"user_id,omitzero"`
 	Extra          map[string]json.RawMessage `json:"-"`
 }
 
@@ -1536,7 +1541,8 @@ func (v RetrievalPlan) MarshalJSON() ([]byte, error) {
 	return write(plain(v), v.Extra)
 }
 
-// SummaryMade: Extract of a stretch of one frame of a conversation; a later one of the same id replaces it.
+// SummaryMade: Extract of a stretch of one frame of a conversation, with its other users; a later one of one id
+// replaces it.
 //
 // Its ce_type is memory.summary-made.v1.
 type SummaryMade struct {
@@ -1555,6 +1561,7 @@ type SummaryMade struct {
 	ToSeq          int64                      `json:"to_seq"`
 	RelevantEvents []EventMention             `json:"relevant_events,omitzero"`
 	MadeAt         Timestamp                  `json:"made_at"`
+	QuotedUsers    []string                   `json:"quoted_users,omitzero"`
 	Extra          map[string]json.RawMessage `json:"-"`
 }
 
@@ -1915,7 +1922,7 @@ func (v Claim) MarshalJSON() ([]byte, error) {
 	return write(plain(v), v.Extra)
 }
 
-// ClaimItem: A claim: subject, attribute and value as somebody asserted them.
+// ClaimItem: A claim: subject, attribute and value as somebody asserted them; `user_id` where that is not who asks.
 type ClaimItem struct {
 	ID         string     `json:"id"`
 	Provenance Provenance `json:"provenance"`
@@ -1937,6 +1944,7 @@ type ClaimItem struct {
 	MessageID   string                     `json:"message_id"`
 	Confidence  float64                    `json:"confidence"`
 	Status      ClaimStatus                `json:"status"`
+	UserID      *string                    `json:"user_id,omitzero"`
 	Extra       map[string]json.RawMessage `json:"-"`
 }
 
@@ -2195,7 +2203,8 @@ func (v Conflict) MarshalJSON() ([]byte, error) {
 	return write(plain(v), v.Extra)
 }
 
-// Contradiction: Two claims that cannot both hold, with both sides and the current one.
+// Contradiction: Two claims that cannot both hold, with both sides and the current one; `user_id` where one is another
+// user's.
 type Contradiction struct {
 	ID         string     `json:"id"`
 	Provenance Provenance `json:"provenance"`
@@ -2214,6 +2223,7 @@ type Contradiction struct {
 	Status      ContradictionStatus        `json:"status"`
 	Current     *string                    `json:"current,omitzero"`
 	Explanation string                     `json:"explanation"`
+	UserID      *string                    `json:"user_id,omitzero"`
 	Extra       map[string]json.RawMessage `json:"-"`
 }
 

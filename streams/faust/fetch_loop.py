@@ -1,12 +1,14 @@
 """The loop that moves records from a client's fetch buffer to the sink while the flow is on."""
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from time import monotonic
 
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 
+from agents.errors import Unavailable
 from streams.faust.copartition_merger import NEVER, Batch, CopartitionMerger, Fetched, in_time_order
 from streams.faust.watermark import Watermark
 from streams.kafka import aiokafka_private
@@ -16,6 +18,7 @@ Sink = Callable[[Record], Awaitable[None] | None]
 # Keys are TopicPartitions: equal to plain tuples.
 Marks = dict[tuple[str, int], Watermark]
 
+LOGGER = logging.getLogger("fathom.group")
 BATCH = 500
 IDLE_POLL_S = 1.0
 # An empty response wakes nobody, but may be the awaited one.
@@ -144,7 +147,16 @@ class FetchLoop:
         # No timeout: buffered records are taken without suspending, so there is no moment at
         # which records have left the buffer and a seek can pass them.
         batch: Batch = await aiokafka_private.fetched_records(client, active, BATCH)
-        return batch
+        decrypted = getattr(client, "decrypted", None)
+        if decrypted is None:
+            return batch
+        try:
+            # Keys that are cached take no suspension; for others a seek waits, as it does for a delivery.
+            plain: Batch = await decrypted(batch)
+            return plain
+        except Unavailable as unavailable:
+            LOGGER.warning("records wait for their keys: %s", unavailable)
+            return {}
 
     def _reading(self) -> set[TopicPartition]:
         return self.marks.keys() - self._paused

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from aiokafka.admin import AIOKafkaAdminClient
@@ -10,6 +11,9 @@ from aiokafka.errors import KafkaConnectionError, KafkaError
 from agents.errors import Unavailable
 from streams.kafka import aiokafka_private, broker_diagnosis
 from streams.kafka.security import PLAINTEXT, Security
+
+if TYPE_CHECKING:
+    from streams.encryption.records import RecordEncryption
 
 # The limit of a batch, a request and a record: a dead letter is its original plus the reason.
 MAX_MESSAGE_BYTES = 4_000_000
@@ -22,17 +26,39 @@ PROMPT_MS = 10
 
 
 def new_producer(bootstrap: str, security: Security = PLAINTEXT, **options: object) -> AIOKafkaProducer:
-    """An idempotent producer, not yet started."""
+    """An idempotent producer, not yet started; it encrypts where the `security` has keys."""
     aiokafka_private.prepare()
     sure: dict[str, object] = {"acks": "all", "enable_idempotence": True, "max_request_size": MAX_MESSAGE_BYTES}
-    return AIOKafkaProducer(bootstrap_servers=bootstrap, **sure, **security.client_options(), **options)
+    if security.encryption is None:
+        return AIOKafkaProducer(bootstrap_servers=bootstrap, **sure, **security.client_options(), **options)
+    from streams.kafka.encrypted import EncryptingProducer
+
+    producer = EncryptingProducer(bootstrap_servers=bootstrap, **sure, **security.client_options(), **options)
+    producer.encryption = security.encryption
+    return producer
 
 
-def new_consumer(bootstrap: str | list[str], security: Security = PLAINTEXT, **options: object) -> AIOKafkaConsumer:
-    """A consumer with explicit commits only, not yet started; without `group_id` it moves no offsets."""
+def new_consumer(
+    bootstrap: str | list[str],
+    security: Security = PLAINTEXT,
+    *,
+    encryption: "RecordEncryption | None" = None,
+    **options: Any,
+) -> AIOKafkaConsumer:
+    """A consumer with explicit commits only, not yet started; without `group_id` it moves no offsets.
+
+    It decrypts by the keys of the `security`, or those given.
+    """
     aiokafka_private.prepare()
     defaults = {"enable_auto_commit": False, "fetch_max_wait_ms": PROMPT_MS, **security.client_options()}
-    return AIOKafkaConsumer(bootstrap_servers=bootstrap, **{**defaults, **options})
+    encryption = encryption or security.encryption
+    if encryption is None:
+        return AIOKafkaConsumer(bootstrap_servers=bootstrap, **{**defaults, **options})
+    from streams.kafka.encrypted import DecryptingConsumer
+
+    consumer = DecryptingConsumer(bootstrap_servers=bootstrap, **{**defaults, **options})
+    consumer.encryption = encryption
+    return consumer
 
 
 def new_admin(bootstrap: str, security: Security = PLAINTEXT, **options: object) -> AIOKafkaAdminClient:

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
 from contextlib import aclosing, asynccontextmanager
+from typing import Any
 
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 from aiokafka.errors import KafkaError
@@ -24,7 +25,7 @@ Ranges = Mapping[TopicPartition, tuple[int, int]]
 
 
 @asynccontextmanager
-async def opened(bootstrap: str, security: Security, what: str, **options: object) -> AsyncIterator[AIOKafkaConsumer]:
+async def opened(bootstrap: str, security: Security, what: str, **options: Any) -> AsyncIterator[AIOKafkaConsumer]:
     """A consumer without a group; raises `Unavailable` for `what` when the broker does not answer, now or later."""
     consumer = clients.new_consumer(bootstrap, security, retry_backoff_ms=RETRY_MS, **options)
     try:

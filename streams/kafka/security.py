@@ -2,10 +2,14 @@
 
 import ssl
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from streams.config import PREFIX, ConfigError, Settings, secret
+
+if TYPE_CHECKING:
+    from streams.encryption.records import RecordEncryption
 
 SECURITY, PASSWORD, CA = "FATHOM_KAFKA_SECURITY", "FATHOM_KAFKA_PASSWORD_FILE", "FATHOM_KAFKA_CA_FILE"
 CERT = "FATHOM_KAFKA_CERT_FILE"
@@ -13,13 +17,17 @@ CERT = "FATHOM_KAFKA_CERT_FILE"
 
 @dataclass(frozen=True, slots=True)
 class Security:
-    """The protocol of all connections with its parameters; the default is a plain connection."""
+    """The protocol of all connections with its parameters, and the encryption of records.
+
+    The default is a plain connection and plain records.
+    """
 
     protocol: str = "PLAINTEXT"
     mechanism: str = ""
     user: str = ""
     password: str = field(default="", repr=False)
     tls: ssl.SSLContext | None = field(default=None, repr=False)
+    encryption: "RecordEncryption | None" = field(default=None, repr=False)
 
     @property
     def sasl(self) -> bool:
@@ -44,6 +52,16 @@ PLAINTEXT = Security()
 
 def security_of(settings: Settings) -> Security:
     """The security of a process; its files are read here, once. Raises `ConfigError`."""
+    security = _connections(settings)
+    if not {"subject_keys", "master_key_file", "plain_topics"} & settings.model_fields_set:
+        return security
+    # Imported here: a third of the time in which a command starts, and without these settings nothing needs it.
+    from streams.encryption.opening import encryption_of
+
+    return replace(security, encryption=encryption_of(settings))
+
+
+def _connections(settings: Settings) -> Security:
     protocol = settings.kafka_security
     _check_fit(settings)
     if protocol == "PLAINTEXT":

@@ -130,7 +130,7 @@ class HidingWeights:
     def __init__(self, weights: SignalWeights, quarantines: Quarantines) -> None:
         self._weights = weights
         self._quarantines = quarantines
-        self.add = weights.add
+        self.add, self.remove = weights.add, weights.remove
 
     async def votes(self, tenant: str) -> Votes:
         """The visible votes of the tenant by pattern."""

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from aiokafka import AIOKafkaProducer, ConsumerRecord
 
+from schemas.envelope import ERASED
 from streams.redrive import letters
 from streams.redrive.choice import LetterFilter, LetterStatus, with_states
 from streams.redrive.letters import DeadLetter, LetterMark, RawRecord, State
@@ -75,7 +76,9 @@ async def redrive(
     sent: dict[LogPosition, LogPosition] = {}
     done: list[RedrivenLetter] = []
     async for batch in log.read(await _reread(log, wanted)):
-        mine = [(one, wanted[at]) for one in cast("list[RawRecord]", batch) if (at := _place(one)) in wanted]
+        # What is erased cannot be sent again; its letter stays open until it is discarded.
+        there = [one for one in cast("list[RawRecord]", batch) if one.value is not ERASED]
+        mine = [(one, wanted[at]) for one in there if (at := _place(one)) in wanted]
         sent |= await _send(producer, [one for one in mine if one[1].letter.original not in sent], now)
         now_sent = [
             RedrivenLetter(status, sent[of]) for _, status in mine if (of := status.letter.original) is not None

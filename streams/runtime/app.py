@@ -239,7 +239,7 @@ class Worker:
             session_timeout=settings.session_timeout_ms / 1000,
             heartbeat_interval=min(3.0, settings.session_timeout_ms / 3000),
             instance_id=f"{settings.instance_id}-{name}" if settings.instance_id else None,
-            client_options=self._security.client_options(),
+            client_options={**self._security.client_options(), "encryption": self._security.encryption},
             patience=(PATIENT_BYTES, PATIENT_MS) if all(stage.background for stage, _ in rows) else None,
         )
         runner.join(group)

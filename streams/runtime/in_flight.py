@@ -8,13 +8,24 @@ from time import monotonic
 from agents.ports.handlers import JointHandler
 from schemas import codec
 from schemas.base import Event
-from schemas.envelope import Outgoing, Received, Step
+from schemas.envelope import Outgoing, Position, Received, Step
 from schemas.topics import Topic
 from streams.kafka.records import Record
 from streams.runtime.dead_letters import Failure
 
+TENANT = ("tenant", "ce_tenant")
 # Sends events by a name, or by the stage's own.
 Send = Callable[[Sequence[Outgoing], str | None], Awaitable[None]]
+
+
+def position_of(record: Record) -> Position:
+    """The position of a record."""
+    return Position(record.topic, record.partition, record.offset)
+
+
+def tenant_of(record: Record) -> str:
+    """The tenant by a record's headers; empty where they name none."""
+    return next((value.decode(errors="replace") for name, value in record.headers if name in TENANT), "")
 
 
 class _Round:
@@ -123,4 +134,5 @@ class HandledRecord:
     attempts: int = 0
     steps: Sequence[Step] = ()
     failure: Failure | None = None
+    erased: bool = False
     ended: float | None = None

@@ -3,6 +3,8 @@
 | raised                | by         | what happens                                            |
 |-----------------------|------------|---------------------------------------------------------|
 | `Undecodable`         | the codec  | dead letter, no retry                                   |
+| `Erased`              | the codec  | counted, and done                                       |
+| `KeysNeeded`          | the codec  | the stage stops, loudly                                 |
 | `Rejected`            | the stage  | dead letter, no retry                                   |
 |                       |            | of producers outside both are only counted and told     |
 | `Unavailable`         | an adapter | wait, try the same record again; never skip             |
@@ -30,14 +32,13 @@ from agents.ports.handlers import (
     LedgerHandler,
 )
 from schemas.base import Event
-from schemas.codec import Undecodable
-from schemas.envelope import Outgoing, Position, Received, Refused
+from schemas.envelope import Erased, KeysNeeded, Outgoing, Position, Received, Refused, Undecodable
 from streams.kafka.producer import Sender
 from streams.kafka.records import Record
 from streams.runtime.admission.fairness import Backlog
 from streams.runtime.admission.priority import PriorityGate
 from streams.runtime.dead_letters import DlqLimit, Failure
-from streams.runtime.in_flight import HandledRecord, InFlightRecord, JointSend
+from streams.runtime.in_flight import HandledRecord, InFlightRecord, JointSend, position_of, tenant_of
 from streams.runtime.refusals import Refusals
 from streams.runtime.stage_sender import StageSender
 from streams.stage import Stage
@@ -48,7 +49,6 @@ BUG = "bug"
 MAX_WHY = 500
 # Records of one order that a join handles before it sends: few enough for the first of them not to wait long.
 MAX_TOGETHER = 16
-TENANT = ("tenant", "ce_tenant")
 # The share of a stage's concurrency that must be free before reading resumes: one eighth.
 RESUME_DIVISOR = 8
 
@@ -101,7 +101,7 @@ class StageRunner:
             return delivery.done()
         if not self.stage.first:
             return self._begin(delivery)
-        tenant, tenants = _tenant(record), self._gate.tenants
+        tenant, tenants = tenant_of(record), self._gate.tenants
         tenants.came(tenant)
         # One that has little begins though the stage is full, up to as much again: what fills it is others'.
         if self.load < 2 * self.most and tenants.has_little(tenant) and not self._backlog.holds(tenant):
@@ -189,7 +189,7 @@ class StageRunner:
                 if self.stage.background:
                     await self._gate.turn(self.stage.name, self.stage.together)
                 elif self.stage.first:
-                    await self._gate.admitted(_tenant(chain[0].record))
+                    await self._gate.admitted(tenant_of(chain[0].record))
                 # A join sends nothing of one record that the next one needs: what waits is handled in one go.
                 together = min(len(chain), MAX_TOGETHER) if self.stage.ledger is not None else 1
                 await self._process(list(islice(chain, together)))
@@ -205,7 +205,7 @@ class StageRunner:
             if self.stage.first:
                 self._gate.filled(self.load, self.most)
                 for one in deliveries:
-                    self._gate.tenants.went(_tenant(one.record))
+                    self._gate.tenants.went(tenant_of(one.record))
             if not self.stage.background:
                 self._gate.leave(records, first=self.stage.first)
             self._begin_waiting()
@@ -216,6 +216,12 @@ class StageRunner:
         made: list[HandledRecord] = []
         for delivery in deliveries:
             one = await self._handle(delivery)
+            if one.erased:
+                metrics.ERASED.labels(self.stage.name).inc()
+                if delivery.joint is not None:
+                    delivery.joint.absent()
+                delivery.done()
+                continue
             if one.failure is None:
                 made.append(one)
                 continue
@@ -243,8 +249,12 @@ class StageRunner:
                     break
                 except Unavailable as unavailable:
                     await self._sender.wait_for(unavailable, one.attempts)
+        except Erased:
+            one.erased = True
         except Undecodable as error:
             one.failure = Failure(error.code, error.detail, type(error).__name__)
+        except KeysNeeded:
+            raise
         except Rejected as error:
             one.failure = Failure(error.code, error.detail, type(error).__name__, one.attempts)
         except Exception as error:
@@ -294,7 +304,7 @@ class StageRunner:
 
     async def _send_and_settle(self, made: Sequence[HandledRecord]) -> None:
         for one in made:
-            self._held[_position(one.delivery.record)] = one.delivery
+            self._held[position_of(one.delivery.record)] = one.delivery
         steps = [step for one in made for step in one.steps]
         await self._sender.send_all([step for step in steps if isinstance(step, Outgoing)])
         for step in steps:
@@ -336,11 +346,3 @@ class StageRunner:
         except Exception as error:
             LOGGER.error("stage.bug", exc_info=error, extra={"fields": {"stage": self.stage.name}})
             return []
-
-
-def _position(record: Record) -> Position:
-    return Position(record.topic, record.partition, record.offset)
-
-
-def _tenant(record: Record) -> str:
-    return next((value.decode(errors="replace") for name, value in record.headers if name in TENANT), "")

@@ -169,7 +169,7 @@ class _Opening:
         sets = RedisWorkingSets(client)
         self._checks["working_set"] = sets.ping
         self._closers.append(sets.close)
-        return sets, RedisSignalWeights(client), RedisToolSessions(client)
+        return sets, RedisSignalWeights(client, embedded=scheme == EMBEDDED), RedisToolSessions(client)
 
     def _index(self) -> PassageIndex:
         if self._spawned is not None:

@@ -35,6 +35,10 @@ PROCESS = Histogram(
 DEAD_LETTERS = Counter(
     "fathom_dead_letters_total", "Records sent to a dead-letter topic", ("stage", "reason"), registry=REGISTRY
 )
+ERASED = Counter(
+    "fathom_erased_records_total", "Records read whose content was erased with a person's key", ("stage",),
+    registry=REGISTRY,
+)  # fmt: skip
 RETRIES = Counter(
     "fathom_retries_total", "Attempts that met an unavailable store", ("stage", "what"), registry=REGISTRY
 )

@@ -1,6 +1,8 @@
 """The embedded index keeps what searches have read: a write shows in the next search all the same."""
 
 import asyncio
+import shutil
+import struct
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -104,3 +106,52 @@ def test_more_texts_and_terms_than_are_kept_are_found_as_ever(index, monkeypatch
     for name in ("TEXTS", "TENANTS", "TERMS"):
         monkeypatch.setattr(recent, name, 2)
     assert runner.run(story()) == kept
+
+
+@pytest.mark.covers("B24")
+def test_a_compacted_index_has_no_byte_of_what_was_removed_and_finds_the_best(tmp_path):
+    def held(word: str) -> int:
+        return sum(path.read_bytes().count(word.encode()) for path in tmp_path.rglob("*") if path.is_file())
+
+    async def story() -> None:
+        store = QdrantEdgeIndex(tmp_path, HashingEmbedder(), admin=True)
+        secret = Passage("gone", "chunk", "o zircônio do cofre", "pt", NOON)
+        await store.upsert("acme", "semantic", [*passages(0, 450), secret])
+        [vector] = await store.vectors([secret.text])
+        floats = struct.pack(f"<{len(vector)}f", *vector)
+        await store.remove("acme", "semantic", ["gone"])
+        best = (await told(store))[0][0]  # of those that score alike another one may come first
+        assert held("zirc") > 0
+        assert any(floats in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+        await store.compact()
+        assert (await told(store))[0][0] == best
+        await store.upsert("acme", "semantic", [Passage("new", "chunk", "o contrato novo", "pt", NOON)])
+        await store.close()
+        assert (held("zirc"), held("contrato 7 ") > 0) == (0, True)
+        assert not any(floats in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+        again = QdrantEdgeIndex(tmp_path, HashingEmbedder(), admin=True)
+        assert len((await again.listed("acme", "semantic", limit=1000)).ids) == 451
+        await again.close()
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize("cut", ["copying", "renaming"])
+def test_a_compaction_that_was_cut_short_loses_nothing(tmp_path, cut: str):
+    async def story() -> None:
+        store = QdrantEdgeIndex(tmp_path, HashingEmbedder(), admin=True)
+        await store.upsert("acme", "semantic", passages(0, 40))
+        before = await told(store)
+        await store.close()
+        place = tmp_path / "semantic"
+        if cut == "copying":
+            shutil.copytree(place, tmp_path / "semantic.fresh")
+            (tmp_path / "semantic.fresh" / "edge_config.json").unlink()
+        else:
+            place.rename(tmp_path / "semantic.old")
+        again = QdrantEdgeIndex(tmp_path, HashingEmbedder(), admin=True)
+        assert await told(again) == before
+        await again.close()
+        assert sorted(each.name for each in tmp_path.glob("semantic*")) == ["semantic"]
+
+    asyncio.run(story())

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from agents.core.conversation.erasure import Erasure
+from agents.core.conversation.erasure import Erasure, person
 from agents.core.conversation.memory import Session, begun_anew
 from agents.core.conversation.session_state import MAX_FRAMES
 from agents.errors import Rejected, ViewIncomplete
 from agents.ports.passages import Passage
 from schemas.base import Conversation
 from schemas.envelope import Received
-from schemas.memory import AuditDecision
+from schemas.memory import AuditDecision, ObjectiveEntry
 from streams.stores.graph.erasing import ERASABLE
 from tests.contract import test_stores_graph, test_stores_index
 from tests.contract.test_stores_graph import (
@@ -246,6 +246,44 @@ def passage(number: int, conversation: str | None = "c1", client: str = "web") -
         f"m{number}", "message", f"o prazo da proposta {number}", "pt", NOON + timedelta(minutes=number),
         user_id="ana", conversation_id=conversation, fields=fields,
     )  # fmt: skip
+
+
+# --- who a user is
+
+ROLE = [ObjectiveEntry(id="o1", title="vender"), ObjectiveEntry(id="o2", title="crescer")]
+
+
+def person_erased(graph, minutes: int) -> dict[str, int]:
+    async def story() -> dict[str, int]:
+        await graph.store.note_erasure(person("acme", "ana"), Erasure(9, at(minutes)))
+        found = await graph.store.profile_nodes("acme", "ana")
+        await graph.store.erase("acme", found)
+        return {name: count for name, count in found.counts().items() if count}
+
+    return graph.run(story())
+
+
+def who_is(graph, tenant: str = "acme") -> str | None:
+    found = graph.run(graph.store.persona(tenant, "ana", at(1_000)))
+    return found and found.person.user_role
+
+
+def told(role: str, minutes: int, tenant: str = "acme") -> Received[Any]:
+    row = knowledge(profile(role, ROLE), tenant=tenant)
+    return row._replace(event=row.event.model_copy(update={"recorded_at": at(minutes)}))
+
+
+@pytest.mark.covers("B24")
+def test_who_a_user_is_and_was_is_erased_and_an_older_profile_that_comes_later_is_not_stored(graph):
+    graph.write(told("analyst", 1), told("manager", 2), told("analyst", 1, "other"))
+    assert (who_is(graph), who_is(graph, "other")) == ("manager", "analyst")
+    assert person_erased(graph, 50) == {"profiles": 1, "objectives": 2, "audits": 2}
+    assert (who_is(graph), who_is(graph, "other")) == (None, "analyst")
+    graph.write(told("manager", 2))
+    assert (who_is(graph), person_erased(graph, 50)) == (None, {})
+    graph.write(told("director", 60))
+    graph.write(told("manager", 2))
+    assert who_is(graph) == "director"
 
 
 def of_conversation(index, tenant: str = "acme", collection: str = "episodic", conversation: str = "c1") -> list[str]:

@@ -170,3 +170,13 @@ def test_a_server_that_is_gone_leaves_the_last_copy_and_says_so_where_there_is_n
         await gone.aclose()
 
     asyncio.run(play())
+
+
+def test_the_votes_of_a_user_are_removed_and_nobody_elses(kit):
+    kit.add(vote(1), vote(2, user_id="bia"), vote(3, pattern="look_up"))
+    kit.add(vote(4), tenant=f"{kit.tenant}-other")
+    assert kit.ids() == {"follow_up": ["v1", "v2"], "look_up": ["v3"]}
+    assert kit.runner.run(kit.store.remove(kit.tenant, "ana")) == 2
+    assert kit.ids() == {"follow_up": ["v2"]}
+    assert kit.ids(f"{kit.tenant}-other") == {"follow_up": ["v4"]}
+    assert kit.runner.run(kit.store.remove(kit.tenant, "ana")) == 0

@@ -12,7 +12,8 @@ from agents.core.conversation.erasure import Erasure
 from agents.core.conversation.memory import Session, turn_of
 from agents.core.conversation.session_state import TurnOutcome
 from agents.core.language.dates import Span
-from agents.ports.graph import Asker, ConversationNodes
+from agents.ports.erasable import ConversationNodes
+from agents.ports.graph import Asker
 from agents.ports.passages import Passage, PassageQuery
 from schemas.base import Conversation, derive
 from schemas.memory import ObjectiveEntry, Profile, ProfileEntry

@@ -17,6 +17,7 @@ from streams.stores.graph.erasing import ERASABLE
 from streams.stores.passages.memory import MemoryPassageIndex
 from streams.stores.passages.vectors import HashingEmbedder
 from streams.stores.sessions.memory import MemoryWorkingSets
+from streams.stores.sessions.votes import MemorySignalWeights
 from streams.stores.tenant import node_id
 from tests.tenants import memories
 from tests.tenants.canaries import Tenant
@@ -146,7 +147,7 @@ async def eraser(opened: Callable[[], AbstractAsyncContextManager[Any]]) -> None
             source=memories.PLACE,
         )  # fmt: skip
         before = await _erasable(store, BETA)
-        [audit] = await Eraser(store, index).handle(received(issued, ACME.name))
+        [audit] = await Eraser(store, index, MemorySignalWeights()).handle(received(issued, ACME.name))
         assert audit.key == entity_key(ACME.name, where.key())
         assert {owner for _, owner, _ in index._indexed} == {BETA.name}
         assert len(index._indexed) == 3

@@ -227,6 +227,7 @@ def summary_of(
         to_seq=last.seq,
         relevant_events=relevant_events(conversation, turns, lang),
         made_at=made_at,
+        quoted_users=tuple(sorted({turn.user_id for turn in turns if turn.user_id} - {user_id})) or None,
     )
 
 

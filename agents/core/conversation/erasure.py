@@ -8,7 +8,15 @@ from schemas.base import Conversation, Event
 from schemas.chat import Turn
 from schemas.envelope import Received
 from schemas.learning import ConsultationRecorded
-from schemas.memory import AuditDecision, ClaimAsserted, CorrectionIssued, PackDecision, SummaryMade
+from schemas.memory import (
+    AuditDecision,
+    ClaimAsserted,
+    CorrectionIssued,
+    KnowledgeRecorded,
+    PackDecision,
+    ProfileEntry,
+    SummaryMade,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +40,17 @@ class Erasure:
         return at <= self.issued_at if seq is None else seq <= self.up_to_seq
 
 
+def person(tenant: str, user_id: str) -> Conversation:
+    """The place under which the erasure of who a user is is noted: of a conversation in which nobody speaks."""
+    return Conversation(tenant=tenant, client_id=user_id, conversation_id=f"who-is:{user_id}")
+
+
 def stem_of(record: Received[Any]) -> Stem | None:
-    """What a record stems from; None for one that stems from no conversation."""
+    """What a record stems from; None for one that stems from no conversation and is nobody's profile."""
     event = record.event
+    if isinstance(event, KnowledgeRecorded):
+        users = [each.profile.user_id for each in event.entries if isinstance(each, ProfileEntry)]
+        return Stem(person(record.envelope.tenant, users[0]), None, event.recorded_at) if users else None
     client_id, conversation_id = getattr(event, "client_id", None), getattr(event, "conversation_id", None)
     place = _place(event)
     if client_id is None or conversation_id is None or place is None:

@@ -22,6 +22,7 @@ export type AuditDecisionKind = Open<
   | "weights"
   | "penalty"
   | "erasure"
+  | "subject-erasure"
   | "quarantine"
   | "quarantine-lifted"
 >;
@@ -475,12 +476,15 @@ export interface ContextPack {
 /**
  * A conversation to forget: all that was said in it before, in its order; said in again, it begins anew.
  *
+ * With `user_id` also who that user is: the profile, and the votes on depth.
+ *
  * `chat.conversation-forgotten.v1`
  */
 export interface ConversationForgotten {
   conversation_id: string;
   client_id: string;
   forgotten: true;
+  user_id?: string;
 }
 
 /**
@@ -624,7 +628,7 @@ export interface DocumentSubmitted {
 /**
  * A conversation to erase from every store: what stems from its messages up to `up_to_seq`, and nothing later.
  *
- * What has no place among the messages is erased up to `issued_at`. `asked_by` is the user, else the client.
+ * What has no place there goes up to `issued_at`, the profile and votes of a `user_id` whole. Asked by user or client.
  *
  * `memory.erasure-issued.v1`
  */
@@ -636,6 +640,7 @@ export interface ErasureIssued {
   up_to_seq: number;
   issued_at: Timestamp;
   source: Source;
+  user_id?: string;
 }
 
 /**
@@ -877,7 +882,7 @@ export interface RetrievalPlan {
 }
 
 /**
- * Extract of a stretch of one frame of a conversation; a later one of the same id replaces it.
+ * Extract of a stretch of one frame of a conversation, with its other users; a later one of one id replaces it.
  *
  * `memory.summary-made.v1`
  */
@@ -897,6 +902,7 @@ export interface SummaryMade {
   to_seq: number;
   relevant_events?: EventMention[];
   made_at: Timestamp;
+  quoted_users?: string[];
 }
 
 /**
@@ -1104,7 +1110,7 @@ export interface Claim {
   cite: string;
 }
 
-/** A claim: subject, attribute and value as somebody asserted them. */
+/** A claim: subject, attribute and value as somebody asserted them; `user_id` where that is not who asks. */
 export interface ClaimItem {
   id: string;
   provenance: Provenance;
@@ -1126,6 +1132,7 @@ export interface ClaimItem {
   message_id: string;
   confidence: number;
   status: ClaimStatus;
+  user_id?: string;
 }
 
 /** The checks of one claim of an answer, and its support 0-1: 0 where a hard check fails. */
@@ -1276,7 +1283,7 @@ export interface Conflict {
   score: number;
 }
 
-/** Two claims that cannot both hold, with both sides and the current one. */
+/** Two claims that cannot both hold, with both sides and the current one; `user_id` where one is another user's. */
 export interface Contradiction {
   id: string;
   provenance: Provenance;
@@ -1295,6 +1302,7 @@ export interface Contradiction {
   status: ContradictionStatus;
   current?: string;
   explanation: string;
+  user_id?: string;
 }
 
 /** An extractive summary of a part of a conversation; `previous` for that of another conversation. */

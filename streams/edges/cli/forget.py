@@ -1,21 +1,18 @@
 """`fathom forget`: documents to be offered no more, and conversations to be erased."""
 
-from collections.abc import Sequence
 from typing import Annotated
 
 import orjson
 import typer
 
-from schemas import codec
 from schemas.base import Conversation
-from schemas.topics import DOCUMENTS_IN, MESSAGES_IN
+from schemas.topics import DOCUMENTS_IN
 from streams.edges.cli.arguments import Broker, Json
 from streams.edges.cli.profile import DEFAULT_TENANT
 from streams.edges.client import clients, forgetting, known, records, send
 from streams.edges.client.errors import USAGE, CommandFailed
 from streams.edges.client.forgetting import Counts
-from streams.edges.client.records import BadInput, Identity
-from streams.edges.client.send import SentRecord
+from streams.edges.client.records import Identity
 
 WAIT_S = 30.0
 
@@ -65,29 +62,18 @@ async def _forget(
         await known.check_conversation(bootstrap, where)
         wanted = [where]
     async with forgetting.following(bootstrap) as erasing:
-        return await erasing.wait(await _sent(bootstrap, wanted, by), WAIT_S)
-
-
-async def _sent(bootstrap: str, wanted: Sequence[Conversation], by: str | None) -> dict[Conversation, SentRecord]:
-    sent = {}
-    async with clients.producing(bootstrap) as producer:
-        for where in wanted:
-            value = codec.dump(forgetting.wish(where))
-            try:
-                prepared = records.record_of(MESSAGES_IN, value, Identity(where.tenant, by))
-            except BadInput as error:
-                raise CommandFailed(f"this cannot be forgotten: {error}", USAGE) from None
-            sent[where] = await send.deliver(producer, prepared)
-    return sent
+        return await erasing.wait(
+            await forgetting.sent(bootstrap, {each: forgetting.wish(each) for each in wanted}, by), WAIT_S
+        )
 
 
 def _as_text(erased: dict[Conversation, Counts], user: str | None) -> str:
     if not erased:
         return f"{user} spoke in no conversation that is not forgotten"
-    return "\n".join(f"erased {where.conversation_id}: {_said(counts)}" for where, counts in erased.items())
+    return "\n".join(f"erased {where.conversation_id}: {said(counts)}" for where, counts in erased.items())
 
 
-def _said(counts: Counts) -> str:
+def said(counts: Counts) -> str:
     return ", ".join(f"{number} {name}" for name, number in counts.items() if number) or "nothing was left of it"
 
 

@@ -60,6 +60,8 @@ VERBS = (
      "Forget a document, or erase a conversation or all of a user's: nothing of it is offered from now on."),
     ("quarantine", "quarantine.command:app",
      "Keep a document, a feed, a conversation, a user or a claim out of all packs, list what used it, bring it back."),
+    ("erase", "erase:erase",
+     "Erase a person: every conversation, the profile, the votes, and what the log keeps, by destroying its key."),
     ("ask", "ask:ask", "Send a question, wait for its context pack, show it; with --deep show the answer."),
     ("tail", "tail:tail", "Show the records of a topic as they come, decoded."),
     ("explain", "audit.explain:explain",

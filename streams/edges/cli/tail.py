@@ -12,6 +12,7 @@ import orjson
 import typer
 from aiokafka import ConsumerRecord
 
+from schemas.envelope import ERASED, KEYS_HEADER, KeysNeeded
 from schemas.topics import BY_NAME
 from streams.edges.cli.arguments import Broker, Json
 from streams.edges.client import clients
@@ -80,6 +81,7 @@ def _show(record: ConsumerRecord, *, as_json: bool) -> None:
     at = datetime.fromtimestamp(record.timestamp / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
     kind, key = shown["type"] or "untyped", "-" if shown["key"] is None else shown["key"]
     text = "(no value: a tombstone)" if record.value is None else record.value.decode(errors="replace")
+    text = "(erased with the key of a person)" if record.value is ERASED else text
     out = partial(console().print, markup=False, soft_wrap=True)
     out(f"{record.topic}[{record.partition}]@{record.offset}  {at}Z  {kind}  key {key}", style="bold")
     if letter := shown.get("dead_letter"):
@@ -92,6 +94,8 @@ def _show(record: ConsumerRecord, *, as_json: bool) -> None:
 def as_dict(record: ConsumerRecord) -> dict[str, Any]:
     """A record as one JSON object; `value` is its JSON, or its text where it is not JSON."""
     headers = {name: header_text(name, value) for name, value in record.headers}
+    if KEYS_HEADER in headers:
+        raise KeysNeeded(f"{record.topic}[{record.partition}]@{record.offset}")
     shown: dict[str, Any] = {
         "topic": record.topic,
         "partition": record.partition,
@@ -102,6 +106,8 @@ def as_dict(record: ConsumerRecord) -> dict[str, Any]:
         "headers": headers,
         "value": _value(record.value),
     }
+    if record.value is ERASED:
+        shown["erased"] = True
     if "fathom_reason" in headers:
         shown["dead_letter"] = {
             "stage": headers.get("fathom_stage", ""),
@@ -120,7 +126,7 @@ def _only_type(topic: str) -> str | None:
 
 
 def _value(value: bytes | None) -> object:
-    if value is None:
+    if value is None or value is ERASED:
         return None
     try:
         return orjson.loads(value)

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import uvloop
@@ -12,6 +12,8 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRecord, TopicPa
 from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.errors import KafkaConnectionError
 
+from agents.errors import Unavailable
+from schemas.envelope import KEYS_HEADER, KeysNeeded
 from streams import config
 from streams.edges.client.errors import CONFIG, DOWN, CommandFailed
 from streams.kafka import broker_diagnosis
@@ -24,6 +26,8 @@ C = TypeVar("C", AIOKafkaProducer, AIOKafkaConsumer, AIOKafkaAdminClient)
 
 CLIENT_ID = "fathom-cli"
 POLL_MS = 200
+# Topics that outsiders write, who may forge the header of encrypted records.
+OUTSIDE = ".in"
 # A reader without a group leaves no state at the broker, so its stop is not awaited.
 STOP_S = 2.0
 
@@ -99,15 +103,17 @@ async def reading(
     from_beginning: bool = False,
     wait_ms: int = POLL_MS,
     min_bytes: int = 1,
+    as_stored: bool = False,
 ) -> AsyncIterator[AIOKafkaConsumer]:
     """A reader without a group, positioned at the current ends (or beginnings) of partitions.
 
-    `wait_ms` is how long the broker holds a fetch with less than `min_bytes`, and with it every other request of this
-    reader.
+    `as_stored` leaves encrypted values as they are. `wait_ms` is how long the broker holds a fetch with less than
+    `min_bytes`, and with it every other request of this reader.
     """
+    security = security_for(bootstrap)
     consumer = kafka_clients.new_consumer(
         bootstrap,
-        security_for(bootstrap),
+        replace(security, encryption=None) if as_stored else security,
         client_id=CLIENT_ID,
         fetch_max_wait_ms=wait_ms,
         fetch_min_bytes=min_bytes,
@@ -158,13 +164,23 @@ def partitions_of(counts: Mapping[str, int], topics: Iterable[str]) -> list[Topi
 
 
 async def poll(consumer: AIOKafkaConsumer, timeout: float) -> list[ConsumerRecord]:
-    """The next records of all partitions, by time; none after `timeout` seconds."""
-    batches = await consumer.getmany(timeout_ms=max(int(timeout * 1000), 1))
+    """The next records of all partitions, by time; none after `timeout` seconds.
+
+    Raises `CommandFailed` for records of ours that are encrypted under keys that this process does not have, and where
+    the key store does not answer.
+    """
+    try:
+        batches = await consumer.getmany(timeout_ms=max(int(timeout * 1000), 1))
+    except Unavailable as unavailable:
+        raise CommandFailed(f"{unavailable}; start the store that FATHOM_SUBJECT_KEYS names", DOWN) from None
     task = asyncio.current_task()
     if task is not None and task.cancelling():
         # Its `wait_for` (Python 3.11) loses a Ctrl-C when records arrive at the same moment.
         raise asyncio.CancelledError
     records = [record for batch in batches.values() for record in batch]
+    for each in records:
+        if each.headers and each.headers[-1][0] == KEYS_HEADER and not each.topic.endswith(OUTSIDE):
+            raise CommandFailed(str(KeysNeeded(f"{each.topic}[{each.partition}]@{each.offset}")), CONFIG)
     return sorted(records, key=lambda record: (record.timestamp, record.partition, record.offset))
 
 

@@ -13,6 +13,7 @@ OK, FAILURE, USAGE, CONFIG, DOWN, CHECK, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 CODES = {
     "ConfigError": CONFIG,
     "BrokerRejected": CONFIG,
+    "KeysNeeded": CONFIG,
     "BrokerFailed": CONFIG,
     "DirectoryInUse": CONFIG,
     "AlreadyRunning": CONFIG,

@@ -11,6 +11,7 @@ from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError
 from aiokafka.structs import RecordMetadata
 
+from agents.errors import Unavailable
 from streams.edges.client import clients
 from streams.edges.client.errors import DOWN, USAGE, CommandFailed
 from streams.edges.client.records import OutgoingRecord
@@ -101,6 +102,8 @@ async def hand_over(producer: AIOKafkaProducer, prepared: OutgoingRecord) -> "as
         )
     except KafkaError as error:
         raise _not_taken(error) from error
+    except Unavailable as unavailable:
+        raise CommandFailed(f"{unavailable}; start the store that FATHOM_SUBJECT_KEYS names", DOWN) from None
     return handed
 
 

@@ -10,7 +10,7 @@ import orjson
 from agents.concurrency import MicroBatcher
 from agents.core.conversation.erasure import Erasure, Stem, stem_of
 from agents.errors import Unavailable
-from agents.ports.graph import ConversationNodes
+from agents.ports.erasable import ConversationNodes
 from schemas.base import Conversation
 from schemas.envelope import Received
 from streams.stores.graph import queries
@@ -26,6 +26,8 @@ ERASABLE = (
     *("Message", "Claim", "Correcao", "ConversationSummary", "TimePoint", "CDCDecision"),
     *("Consulta", "SubPergunta", "AuditEvent"),
 )
+# Those that say who a user is.
+PERSONAL = ("UserProfile", "Objective")
 MAX_LOOKED_UP = 500
 # Of those who wait to look, so many do not wait for more.
 ENOUGH = 4
@@ -78,7 +80,24 @@ class GraphErasures:
         await self._write(batch(made(kept)) if gone else whole)
         late = (await self._parted(kept))[1] if kept else []
         if gone or late:
-            await self._take_back(batch(made([*gone, *late])))
+            await self._take_back(batch(made([*gone, *late])), ERASABLE)
+        if late:
+            # Not of those that were not written: a node of a user has one id, and may be a later profile's.
+            await self._take_back(batch(made(late)), PERSONAL)
+
+    async def profile_nodes(self, tenant: str, user_id: str) -> ConversationNodes:
+        """The nodes that say who a user is, or was."""
+        writable(tenant)
+        rows = await self._read(queries.PROFILES_OF, tenant, {"user_id": user_id})
+        objectives = await self._read(queries.OBJECTIVES_OF, tenant, {"ids": node_ids(tenant, [user_id])})
+        user = [user_id] if await self._read(queries.PROFILE, tenant, {"ids": node_ids(tenant, [user_id])}) else []
+        return ConversationNodes(
+            {
+                "UserProfile": tuple(user),
+                "AuditEvent": tuple(natural_id(row["id"]) for row in rows),
+                "Objective": tuple(natural_id(row["id"]) for row in objectives),
+            }
+        )
 
     async def _look_up(self, asked: Sequence[tuple[str, str]]) -> list[Erasure | None]:
         """The erasures of conversations, each given by its tenant and its key."""
@@ -138,12 +157,12 @@ class GraphErasures:
             parted[_is_covered(known, stem)].append(row)
         return parted
 
-    async def _take_back(self, rows: RowBatch) -> None:
+    async def _take_back(self, rows: RowBatch, labels: Sequence[str]) -> None:
         """Remove the nodes of erased records, also the stubs that links to them have made."""
         ids: dict[tuple[str, str], set[str]] = defaultdict(set)
         nodes: list[NodeInsert | NodeUpsert] = [*rows.facts, *rows.latest]
         for node in nodes:
-            if node.label in ERASABLE:
+            if node.label in labels:
                 ids[node.tenant_id, node.label].add(node.id)
         for (tenant, label), found in [*ids.items()]:
             if label == "Message":

@@ -69,6 +69,10 @@ class KgliteGraph(GraphStore):
         """The name and version of the engine."""
         return f"kglite {metadata.version('kglite')}, embedded"
 
+    async def compact(self) -> None:
+        """Write a checkpoint: the file without deleted nodes, and the log empty."""
+        await self.engine.checkpoint()
+
     async def close(self) -> None:
         """Write a checkpoint and release the directory."""
         await self.engine.close()
@@ -93,6 +97,7 @@ class KgliteEngine:
             raise
         self._guard = CircuitBreaker("graph", timeout=timeout, errors=(kglite.KgError,), is_outage=_is_outage)
         self._writing = asyncio.Lock()
+        self._erased = True  # as far as this process knows
 
     async def read(self, query: str, parameters: Properties) -> Sequence[Found]:
         """The rows of a query; on the loop, as it takes microseconds."""
@@ -119,6 +124,7 @@ class KgliteEngine:
             self._graph.cypher(statement, params=dict(parameters))
 
         async with self._writing:
+            self._erased = True
             await self._guard.run(erased, timeout=WRITE_TIMEOUT_S)
 
     async def copied(self) -> Path:
@@ -129,6 +135,17 @@ class KgliteEngine:
         """
         async with self._writing:
             return await asyncio.to_thread(_copy, self._directory)
+
+    async def checkpoint(self) -> None:
+        """Write a checkpoint, unless nothing was deleted since the last one of this process."""
+
+        async def saved() -> None:
+            await asyncio.to_thread(self._graph.save)
+
+        async with self._writing:
+            if self._erased:
+                await self._guard.run(saved, timeout=WRITE_TIMEOUT_S)
+                self._erased = False
 
     async def close(self) -> None:
         """Write a checkpoint and release the directory."""

@@ -44,6 +44,19 @@ def _erasures(engine: "MemoryEngine", asked: Asked) -> Sequence[Node]:
     return [node for each in asked["ids"] if (node := engine.one("Erasure", each, [asked["tenant"]])) is not None]
 
 
+def _profile(engine: "MemoryEngine", asked: Asked) -> Sequence[Node]:
+    found = (engine.one("UserProfile", each, [asked["tenant"]]) for each in asked["ids"])
+    return [{"id": node["id"]} for node in found if node is not None]
+
+
+def _profiles_of(engine: "MemoryEngine", asked: Asked) -> Sequence[Node]:
+    return [
+        {"id": node["id"]}
+        for node in engine.all("AuditEvent", [asked["tenant"]])
+        if (node["kind"], node["subject_id"]) == ("profile", asked["user_id"])
+    ]
+
+
 ERASING: "dict[str, Callable[[MemoryEngine, Asked], Sequence[Node]]]" = {
     queries.ERASURES: _erasures,
     queries.MESSAGES_OF: partial(_of_conversation, by="IN_CONVERSATION", seq="seq", at="created_at"),
@@ -55,5 +68,8 @@ ERASING: "dict[str, Callable[[MemoryEngine, Asked], Sequence[Node]]]" = {
     queries.EVENTS_IN: partial(_beyond, by="HAS_EVENT", from_start=True),
     queries.CORRECTIONS_OF_CLAIMS: partial(_beyond, by="CORRECTS"),
     queries.CORRECTIONS_OF_CONSULTATIONS: partial(_beyond, by="CORRIGIDA_POR", from_start=True),
+    queries.PROFILE: _profile,
+    queries.PROFILES_OF: _profiles_of,
+    queries.OBJECTIVES_OF: partial(_beyond, by="HAS_OBJECTIVE", from_start=True),
     queries.SUB_QUESTIONS_OF: partial(_beyond, by="DECOMPOSTA_EM", from_start=True),
 }

@@ -275,6 +275,21 @@ SUB_QUESTIONS_OF: Final = """
     RETURN q.id AS id"""
 
 # Found by the conversation, and then by the nodes found.
+PROFILE: Final = """
+    MATCH (u:UserProfile)
+    WHERE u.id IN $ids AND u.tenant_id = $tenant
+    RETURN u.id AS id"""
+
+PROFILES_OF: Final = """
+    MATCH (e:AuditEvent)
+    WHERE e.tenant_id = $tenant AND e.subject_id = $user_id AND e.kind = 'profile'
+    RETURN e.id AS id"""
+
+OBJECTIVES_OF: Final = """
+    MATCH (u:UserProfile)-[:HAS_OBJECTIVE]->(o:Objective)
+    WHERE u.id IN $ids AND u.tenant_id = $tenant AND o.tenant_id = $tenant
+    RETURN o.id AS id"""
+
 OF_CONVERSATION: Final = {
     "Message": MESSAGES_OF,
     "ConversationSummary": SUMMARIES_OF,

@@ -3,18 +3,19 @@
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from itertools import chain
 from typing import Any, Protocol
 
 from agents.core.conversation.erasure import Erasure
 from agents.core.language.dates import Span
 from agents.core.language.text import fold
+from agents.ports.erasable import ConversationNodes
 from agents.ports.graph import (
     Asker,
     ClaimContested,
     ClaimsFound,
     ConsultationFound,
-    ConversationNodes,
     DecisionMade,
     DecisionTrace,
     MessageDecision,
@@ -44,10 +45,10 @@ from streams.stores.graph import event_rows as events
 from streams.stores.graph import items, queries
 from streams.stores.graph.cognition_reads import CognitionReads
 from streams.stores.graph.cypher import LISTED, REMOVED
-from streams.stores.graph.erasing import ERASABLE, GraphErasures, node_ids
+from streams.stores.graph.erasing import ERASABLE, PERSONAL, GraphErasures, node_ids
 from streams.stores.graph.knowledge_rows import knowledge_rows
 from streams.stores.graph.learning_rows import consultation_rows, correction_rows
-from streams.stores.graph.rows import Found, Properties, RowBatch, batch, name_key, term_id
+from streams.stores.graph.rows import Found, Properties, RowBatch, name_key, term_id
 from streams.stores.tenant import natural_id, node_id, readable, writable
 
 
@@ -212,7 +213,7 @@ class GraphStore(CognitionReads):
         await self._erasures.write(rows, events.summary_rows)
 
     async def write_knowledge(self, rows: Sequence[Received[KnowledgeRecorded]]) -> None:
-        await self._put(batch(knowledge_rows(rows, admin=self._admin)))
+        await self._erasures.write(rows, partial(knowledge_rows, admin=self._admin))
 
     async def erased(self, tenant: str, conversations: Collection[Conversation]) -> Mapping[Conversation, Erasure]:
         """The latest erasure of each conversation of the tenant that was ever erased."""
@@ -228,9 +229,13 @@ class GraphStore(CognitionReads):
         """Keep how many of what an erasure found; the greatest numbers that it ever found."""
         return await self._erasures.note_counts(conversation, erasure, counts)
 
+    async def profile_nodes(self, tenant: str, user_id: str) -> ConversationNodes:
+        """The nodes that say who a user is, or was."""
+        return await self._erasures.profile_nodes(tenant, user_id)
+
     async def erase(self, tenant: str, nodes: ConversationNodes) -> None:
         """Delete nodes with their relationships; a repeat changes nothing."""
-        for label in ERASABLE:
+        for label in (*ERASABLE, *PERSONAL):
             if ids := nodes.ids.get(label):
                 await self.remove(tenant, label, node_ids(tenant, ids))
 

@@ -30,6 +30,8 @@ LOGGER = logging.getLogger("fathom.index")
 TIMEOUT_S = 5.0
 # The vectors of a batch, behind those that others asked for before.
 WRITE_S = 60.0
+# Ten thousand passages take some seconds.
+COMPACTED_S = 600.0
 START_S = 60.0
 STOP_S = 10.0
 # The index of a killed worker flushes before it ends; its directory is free a moment later.
@@ -137,6 +139,11 @@ class IndexProcess:
     async def remove(self, tenant: str, collection: str, ids: Sequence[str]) -> None:
         """Remove passages of the tenant; ids that do not exist are ignored."""
         await self._call("remove", writable(tenant, admin=self._admin), collection, list(ids))
+
+    async def compact(self) -> None:
+        """Rewrite an embedded index without what was removed from it; a server does so by itself."""
+        if isinstance(self.place, Path):
+            await self._call("compact", patience=COMPACTED_S)
 
     async def version(self) -> str:
         """The engine or server and its version."""

@@ -8,6 +8,7 @@ A write is in the log of the shard before it returns and survives the death of t
 survive a power cut. What is lost then comes back by a rebuild: the index is a view.
 """
 
+import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -25,6 +26,7 @@ from agents.ports.passages import Hit, Page, Passage, PassageQuery
 from streams.stores.guard import CircuitBreaker
 from streams.stores.ownership import Ownership
 from streams.stores.passages.candidates import CANDIDATES, Candidates, Texts, hits_of
+from streams.stores.passages.edge_rewriting import recover, rewritten
 from streams.stores.passages.edge_search import (
     corpus_of,
     key_of,
@@ -85,13 +87,18 @@ class QdrantEdgeIndex:
         self._guard = CircuitBreaker("index", timeout=timeout, errors=(Exception,), is_outage=_is_outage)
         try:
             check(directory, embedder)
-            self._shards = {name: _opened(directory / name, embedder.size) for name in COLLECTIONS}
+            for name in COLLECTIONS:
+                recover(directory / name)
+            self._open = partial(_opened, size=embedder.size)
+            self._shards = {name: self._open(directory / name) for name in COLLECTIONS}
             self._recent = {name: RecentReads() for name in COLLECTIONS}
         except BaseException:
             # Also for Ctrl-C: a lock that stays would refuse the next attempt of this process.
             self._owned.release()
             raise
         self._flushed_at = time.monotonic()
+        self._writing = asyncio.Lock()
+        self._erased = set(COLLECTIONS)  # as far as this process knows
 
     async def upsert(self, tenant: str, collection: str, passages: Sequence[Passage]) -> None:
         """Store passages by id; visible to the next search."""
@@ -125,6 +132,13 @@ class QdrantEdgeIndex:
         writable(tenant, admin=self._admin)
         await self._guard.run(partial(self._erase, collection, [point_id(tenant, each) for each in ids]))
 
+    async def compact(self) -> None:
+        """Rewrite the collections from which something was removed; searches go on, writes wait."""
+        async with self._writing:
+            for name in sorted(self._erased):
+                self._shards[name] = await rewritten(self._directory / name, self._shards[name], self._open)
+                self._erased.discard(name)
+
     async def version(self) -> str:
         """The engine and its version."""
         return " ".join(("qdrant-edge", metadata.version("qdrant-edge-py"), "embedded"))
@@ -154,9 +168,10 @@ class QdrantEdgeIndex:
             _point(tenant, key, passage, vector, COLLECTIONS[collection])
             for key, passage, vector in zip(ids, passages, vectors, strict=True)
         ]
-        self._write(collection, edge.UpdateOperation.upsert_points(points), ids)
+        async with self._writing:
+            self._write(collection, edge.UpdateOperation.upsert_points(points), ids)
         if time.monotonic() - self._flushed_at > FLUSH_S:
-            shard.flush()
+            self._shards[collection].flush()
             self._flushed_at = time.monotonic()
 
     @staticmethod
@@ -203,7 +218,9 @@ class QdrantEdgeIndex:
 
     async def _erase(self, collection: str, points: Sequence[UUID]) -> None:
         await self._check()
-        self._write(collection, edge.UpdateOperation.delete_points(list(points)), points)
+        async with self._writing:
+            self._erased.add(collection)
+            self._write(collection, edge.UpdateOperation.delete_points(list(points)), points)
 
     def _write(self, collection: str, operation: edge.UpdateOperation, points: Sequence[UUID]) -> None:
         try:

@@ -3,6 +3,7 @@
 Keys, under `tenant_key`: `:votes` sorted set, each vote as JSON by its time; `:votes:version` changes on every write.
 """
 
+import asyncio
 import time
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
@@ -15,7 +16,7 @@ from redis.exceptions import RedisError
 from schemas.learning import DepthVote, Votes
 from streams.stores.guard import CircuitBreaker
 from streams.stores.sessions.memory_view import MemoryView
-from streams.stores.sessions.redis_calls import PIPELINE_SIZE, TIMEOUT_S, RedisView, is_outage
+from streams.stores.sessions.redis_calls import PIPELINE_SIZE, TIMEOUT_S, RedisView, awaited, is_outage
 from streams.stores.tenant import tenant_key
 
 # The number of votes kept per tenant; older ones have no effect.
@@ -23,6 +24,7 @@ MAX_VOTES = 10_000
 # A copy this young is not compared with the server: depth must not spend a round trip on every message.
 FRESH_S = 2.0
 TENANTS = 10_000
+REWRITTEN_S, POLL_S = 60.0, 0.05
 
 ADD = """
 if redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1]) == 1 then
@@ -30,6 +32,15 @@ if redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1]) == 1 then
   redis.call('SET', KEYS[2], ARGV[4])
 end
 return 1
+"""
+
+REMOVE = """
+local gone = 0
+for _, vote in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
+  if cjson.decode(vote).user_id == ARGV[1] then gone = gone + redis.call('ZREM', KEYS[1], vote) end
+end
+if gone > 0 then redis.call('SET', KEYS[2], ARGV[2]) end
+return gone
 """
 
 FETCH = """
@@ -65,6 +76,14 @@ class MemorySignalWeights(MemoryView):
         for raw, _ in sorted(kept.items(), key=lambda one: (one[1].at, one[0]))[: max(len(kept) - MAX_VOTES, 0)]:
             del kept[raw]
 
+    async def remove(self, tenant: str, user_id: str) -> int:
+        """Remove the votes of a user; how many these were."""
+        kept = self._votes[tenant_key(tenant)]
+        own = [raw for raw, vote in kept.items() if vote.user_id == user_id]
+        for raw in own:
+            del kept[raw]
+        return len(own)
+
 
 @dataclass(slots=True)
 class _Copy:
@@ -83,12 +102,14 @@ class RedisSignalWeights(RedisView):
         fresh: float = FRESH_S,
         timeout: float = TIMEOUT_S,
         clock: Callable[[], float] = time.monotonic,
+        embedded: bool = False,
     ) -> None:
         guard = CircuitBreaker(
             "working_set", timeout=timeout, errors=(RedisError,), is_outage=is_outage, at_once=PIPELINE_SIZE
         )
         super().__init__(client, guard, what="weights", view="weights:")
         self._fresh = fresh
+        self._embedded = embedded
         self._clock = clock
         self._copies: OrderedDict[str, _Copy] = OrderedDict()
 
@@ -121,6 +142,29 @@ class RedisSignalWeights(RedisView):
         await self._run(ADD, keys, _encoded(vote), int(vote.at.timestamp() * 1000), MAX_VOTES, new_version())
         if tenant in self._copies:
             self._copies[tenant].fresh_until = 0.0
+
+    async def remove(self, tenant: str, user_id: str) -> int:
+        """Remove the votes of a user; how many these were."""
+        keys = [tenant_key(tenant, "votes"), tenant_key(tenant, "votes", "version")]
+        gone = int(await self._run(REMOVE, keys, user_id, new_version()))
+        if tenant in self._copies:
+            self._copies[tenant].fresh_until = 0.0
+        return gone
+
+    async def compact(self) -> None:
+        """Have an embedded server write its append-only file anew, of what there is; another one is its operator's."""
+        if self._embedded:
+            await self._guard.run(self._rewrite, timeout=REWRITTEN_S)
+
+    async def _rewrite(self) -> None:
+        # One that runs was begun before the last deletion: it is awaited, and another one begun.
+        await self._rewritten()
+        await awaited(self._client.bgrewriteaof())
+        await self._rewritten()
+
+    async def _rewritten(self) -> None:
+        while (await awaited(self._client.info("persistence")))["aof_rewrite_in_progress"]:  # noqa: ASYNC110
+            await asyncio.sleep(POLL_S)
 
 
 def new_version() -> str:

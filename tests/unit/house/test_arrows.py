@@ -75,10 +75,12 @@ ARROWS: Mapping[str, str] = {
         streams.stores""",
     "streams.stores.seen": """agents.concurrency agents.errors streams.stores.graph streams.stores.passages
         streams.stores.sessions""",
+    "streams.stores.keys": "agents.errors streams.config",
+    "streams.encryption": "streams.config streams.stores.keys",
     "streams.broker": "streams.child_process",
-    "streams.kafka": """agents.concurrency agents.errors streams.config streams.stores streams.telemetry
-        streams.topology""",
-    "streams.faust": "streams.kafka",
+    "streams.kafka": """agents.concurrency agents.errors streams.config streams.encryption streams.stores
+        streams.telemetry streams.topology""",
+    "streams.faust": "streams.kafka agents.errors",
     "streams.views": """agents.core.conversation agents.core.depth agents.core.quarantine agents.core.tools
         agents.errors agents.ports streams.kafka streams.stores.sessions streams.telemetry""",
     "streams.runtime": """agents.concurrency agents.context agents.core.depth agents.core.language
@@ -109,6 +111,8 @@ ARROWS: Mapping[str, str] = {
     "streams.edges.client": """agents.core.assessment agents.core.depth agents.core.documents agents.core.packs
         agents.errors agents.ports agents.stages streams.config
         streams.kafka streams.models streams.policies streams.runtime streams.telemetry""",
+    "streams.edges.client.persons": """agents.core.conversation streams.edges.client streams.encryption streams.kafka
+        streams.stores.keys""",
     "streams.edges.audit": "agents.errors agents.ports streams.edges.client streams.explanations streams.kafka",
     "streams.edges.operations": "streams.edges.client streams.kafka streams.replay streams.topology",
     "streams.edges.http": """agents.core.packs agents.stages streams.config streams.edges.client streams.runtime
@@ -128,9 +132,9 @@ ARROWS: Mapping[str, str] = {
         streams.version""",
     # The command names the modules of its verbs in a table, `demo` and `eval` among them: it imports neither.
     "streams.edges.cli": """agents.core.assessment agents.core.language agents.core.packs agents.errors streams.config
-        streams.edges.client streams.edges.console streams.edges.http streams.edges.http.app streams.edges.mcp
-        streams.edges.operations streams.kafka streams.policies streams.registry streams.runtime streams.stage
-        streams.telemetry streams.topology streams.version""",
+        streams.edges.client streams.edges.client.persons streams.edges.console streams.edges.http
+        streams.edges.http.app streams.edges.mcp streams.edges.operations streams.kafka streams.policies
+        streams.registry streams.runtime streams.stage streams.telemetry streams.topology streams.version""",
     "streams.edges.cli.audit": """agents.ports streams.audit streams.config streams.edges.audit streams.edges.cli
         streams.edges.client streams.edges.http streams.explanations streams.kafka streams.replay streams.runtime""",
     "streams.edges.cli.demo": """agents.core.documents streams.config streams.edges.cli streams.edges.client

@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from agents.errors import Rejected, Unavailable
-from schemas.envelope import Outgoing, Received
+from schemas.envelope import ERASED, KEYS_HEADER, KeysNeeded, Outgoing, Received
 from schemas.memory import DocumentSubmitted
 from schemas.topics import CONTEXT_PACKS, DOCUMENTS_IN, MEMORY_KNOWLEDGE, WEEK, Topic
 from streams import config
@@ -570,3 +570,26 @@ def test_only_topics_that_a_stage_reads_in_order_are_copartitioned() -> None:
         "tool-gate": ("memory.erasures", "tools.results.in", "tools.calls.in", "tools.confirmations.in"),
         "graph-writers": (),
     }
+
+
+def test_an_erased_record_is_done_without_a_dead_letter_or_an_output():
+    async def scenario(bench: Bench) -> None:
+        erased = metrics.ERASED.labels("ingestion")._value.get()
+        bench.runner.sink(own(replace(document(0, "a"), value=ERASED)))
+        bench.runner.sink(own(document(1, "b")))
+        await bench.runner.idle()
+        assert metrics.ERASED.labels("ingestion")._value.get() == erased + 1
+
+    bench = running(passes, scenario, topic=OWN)
+    assert (bench.member.acked, bench.stub.seen, bench.letters) == ([0, 1], ["b"], [])
+
+
+def test_a_record_of_ours_whose_keys_are_missing_stops_the_stage_and_is_not_done():
+    async def scenario(bench: Bench) -> None:
+        sealed = replace(document(0, "a"), headers=((KEYS_HEADER, b"0123"),))
+        bench.runner.sink(own(sealed))
+        with pytest.raises(KeysNeeded, match="FATHOM_SUBJECT_KEYS"):
+            raise await bench.runner.failed
+
+    bench = running(passes, scenario, topic=OWN)
+    assert (bench.member.acked, bench.letters) == ([], [])

@@ -30,11 +30,12 @@ SPEAKERS = {
             "sessions.votes",
             "sessions.tool_sessions",
             "seen.redis_seen",
+            "keys.redis_keys",
         )
     },
     "qdrant_client": {"streams.stores.passages.qdrant_collections"},
     "aiohttp": {"streams.stores.passages.qdrant_connection"},
-    "qdrant_edge": {"streams.stores.passages.edge_search", "streams.stores.passages.qdrant_edge"},
+    "qdrant_edge": {f"streams.stores.passages.{name}" for name in ("edge_search", "edge_rewriting", "qdrant_edge")},
 }
 GRAPH = [source for source in STORES if source.name.startswith("graph.") or source.name == "seen.neo4j_seen"]
 REDIS = [

@@ -19,7 +19,8 @@ from agents.core.conversation.memory import Session, turn_of
 from agents.core.language.dates import Span
 from agents.errors import Rejected
 from agents.ports import graph, passages, sessions
-from agents.ports.graph import Asker, ConversationNodes
+from agents.ports.erasable import ConversationNodes
+from agents.ports.graph import Asker
 from agents.ports.passages import PassageQuery
 from schemas.base import PUBLIC_TENANT, Conversation
 from schemas.envelope import Received
@@ -37,7 +38,7 @@ from tests.tenants.canaries import REFUSED
 from tests.tenants.memories import NOON, received
 
 # What opens and closes a store, or says whether it answers: it touches nobody's memory.
-LIFE = frozenset({"open", "close", "ping", "ready", "version"})
+LIFE = frozenset({"open", "close", "ping", "ready", "version", "compact"})
 # Of partitions, by number: which are complete, and the token to restore one.
 PARTITIONS = frozenset(
     {"incomplete_partitions", "start_restore", "complete_restore", "on_assigned", "restore_incomplete", "restore_loop"}
@@ -60,6 +61,9 @@ BELOW = {
     "QdrantCollections": "makes them, and their indexes",
     "QdrantConnection": "carries what QdrantServerIndex has made",
     "Stores": "opens and closes",
+    **dict.fromkeys(
+        ("KeyStore", "SqliteKeyStore", "RedisKeyStore"), "keys by the names of subjects, of which the tenant is a part"
+    ),
     "HandLog": "gives outcomes in hand, each with its conversation",
     "KafkaToolLog": "reads the log of partitions, whose every record names its tenant",
     "KafkaTurnLog": "reads the log of partitions, whose every record names its tenant",

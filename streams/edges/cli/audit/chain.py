@@ -95,7 +95,7 @@ async def _opened(bootstrap: str) -> AsyncIterator[AuditLog]:
         )
     there = [name for name in (*AUDITED, AUDIT_HEADS.name) if name in counts]
     retentions = await topics_admin.retentions(bootstrap, there, clients.security_for(bootstrap))
-    async with clients.reading(bootstrap, [], wait_ms=PROMPT_MS) as consumer:
+    async with clients.reading(bootstrap, [], wait_ms=PROMPT_MS, as_stored=True) as consumer:
         yield AuditLog(consumer, counts, retentions)
 
 

@@ -18,7 +18,8 @@ READS = query_texts()
 WRITES = {**cypher.FACTS, **cypher.LATEST, **cypher.LINKS, "ABOUT": cypher.ABOUT}
 WHOLE_GRAPH = {"ALL_NODES", "ALL_LINKS"}
 # What is erased is erased whenever it was said.
-OF_ERASURES = {queries.ERASURES, *queries.OF_CONVERSATION.values(), *queries.BEYOND.values()}
+OF_PERSONS = {queries.PROFILE, queries.PROFILES_OF, queries.OBJECTIVES_OF}
+OF_ERASURES = {queries.ERASURES, *OF_PERSONS, *queries.OF_CONVERSATION.values(), *queries.BEYOND.values()}
 ERASING = {name for name, text in READS.items() if text in OF_ERASURES}
 
 

@@ -120,6 +120,7 @@ public final class Events {
         public static final AuditDecisionKind WEIGHTS = new AuditDecisionKind("weights");
         public static final AuditDecisionKind PENALTY = new AuditDecisionKind("penalty");
         public static final AuditDecisionKind ERASURE = new AuditDecisionKind("erasure");
+        public static final AuditDecisionKind SUBJECT_ERASURE = new AuditDecisionKind("subject-erasure");
         public static final AuditDecisionKind QUARANTINE = new AuditDecisionKind("quarantine");
         public static final AuditDecisionKind QUARANTINE_LIFTED = new AuditDecisionKind("quarantine-lifted");
 
@@ -1113,6 +1114,8 @@ public final class Events {
     /**
      * A conversation to forget: all that was said in it before, in its order; said in again, it begins anew.
      *
+     * With `user_id` also who that user is: the profile, and the votes on depth.
+     *
      * Its ce_type is chat.conversation-forgotten.v1.
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
@@ -1120,6 +1123,7 @@ public final class Events {
             @JsonProperty("conversation_id") String conversationId,
             @JsonProperty("client_id") String clientId,
             @JsonProperty("forgotten") boolean forgotten,
+            @JsonProperty("user_id") String userId,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
@@ -1272,7 +1276,8 @@ public final class Events {
     /**
      * A conversation to erase from every store: what stems from its messages up to `up_to_seq`, and nothing later.
      *
-     * What has no place among the messages is erased up to `issued_at`. `asked_by` is the user, else the client.
+     * What has no place there goes up to `issued_at`, the profile and votes of a `user_id` whole. Asked by user or
+     * client.
      *
      * Its ce_type is memory.erasure-issued.v1.
      */
@@ -1285,6 +1290,7 @@ public final class Events {
             @JsonProperty("up_to_seq") long upToSeq,
             @JsonProperty("issued_at") @Timestamp OffsetDateTime issuedAt,
             @JsonProperty("source") Source source,
+            @JsonProperty("user_id") String userId,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
@@ -1541,7 +1547,7 @@ public final class Events {
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
-     * Extract of a stretch of one frame of a conversation; a later one of the same id replaces it.
+     * Extract of a stretch of one frame of a conversation, with its other users; a later one of one id replaces it.
      *
      * Its ce_type is memory.summary-made.v1.
      */
@@ -1562,6 +1568,7 @@ public final class Events {
             @JsonProperty("to_seq") long toSeq,
             @JsonProperty("relevant_events") List<EventMention> relevantEvents,
             @JsonProperty("made_at") @Timestamp OffsetDateTime madeAt,
+            @JsonProperty("quoted_users") List<String> quotedUsers,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
@@ -1802,7 +1809,7 @@ public final class Events {
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
-     * A claim: subject, attribute and value as somebody asserted them.
+     * A claim: subject, attribute and value as somebody asserted them; `user_id` where that is not who asks.
      *
      * @param accessLevel Absent means public.
      */
@@ -1827,6 +1834,7 @@ public final class Events {
             @JsonProperty("message_id") String messageId,
             @JsonProperty("confidence") double confidence,
             @JsonProperty("status") ClaimStatus status,
+            @JsonProperty("user_id") String userId,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) implements Item {}
 
     /**
@@ -2005,7 +2013,7 @@ public final class Events {
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
-     * Two claims that cannot both hold, with both sides and the current one.
+     * Two claims that cannot both hold, with both sides and the current one; `user_id` where one is another user's.
      *
      * @param accessLevel Absent means public.
      */
@@ -2027,6 +2035,7 @@ public final class Events {
             @JsonProperty("status") ContradictionStatus status,
             @JsonProperty("current") String current,
             @JsonProperty("explanation") String explanation,
+            @JsonProperty("user_id") String userId,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) implements Item {}
 
     /**

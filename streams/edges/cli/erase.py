@@ -1,0 +1,81 @@
+"""`fathom erase`: a person, from every store, and from the log by destroying the person's key."""
+
+from typing import Annotated
+
+import orjson
+import typer
+
+from streams.edges.cli.arguments import Broker, Json
+from streams.edges.cli.forget import said
+from streams.edges.cli.profile import DEFAULT_TENANT
+from streams.edges.client import clients
+from streams.edges.client.persons import erasing, subject_records
+from streams.edges.client.persons.erasing import ErasedPerson
+
+
+def erase(
+    subject: Annotated[str, typer.Option("--subject", metavar="USER", help="The person: a user of the tenant.")],
+    broker: Broker = None,
+    tenant: Annotated[str | None, typer.Option("--tenant", help="Whose user. Default: default.")] = None,
+    by: Annotated[str | None, typer.Option("--by", help="Who wants it, for audit. Default: the command.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would do, and do nothing.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Erase a person: every conversation, the profile, the votes, and what the log keeps, by destroying its key.
+
+    Reads the whole log. May be run again after it was interrupted; says what is left, and until when.
+    """
+    bootstrap, whose = clients.bootstrap_of(broker, writes=not dry_run), tenant or DEFAULT_TENANT
+    if dry_run:
+        found = clients.run(erasing.survey(bootstrap, whose, subject))
+    else:
+        found = clients.run(erasing.erase(bootstrap, whose, subject, by))
+    print(_as_json(found, dry_run=dry_run) if as_json else "\n".join(_as_text(found, dry_run=dry_run)))
+
+
+def _as_text(found: ErasedPerson, *, dry_run: bool) -> list[str]:
+    encrypted, _ = subject_records.total(found.records)
+    if dry_run:
+        lines = [f"would erase {each.conversation_id} of client {each.client_id}" for each in found.conversations]
+        lines.append(f"would destroy key {found.key}" if found.key else f"{found.user} has no key")
+    elif found.nothing:
+        lines = [f"nothing of {found.user} is left to erase"]
+    else:
+        lines = [f"erased {each.conversation_id}: {said(counts)}" for each, counts in found.conversations.items()]
+        lines.append(f"erased who {found.user} is: {said(found.profile)}")
+        lines += [f"destroyed key {each.id} at {each.at:%Y-%m-%d %H:%M:%S} UTC" for each in found.destroyed]
+        lines += [f"the proof is {each} on memory.decisions" for each in found.proofs]
+    verb = "would become" if dry_run else "are"
+    lines.append(f"{encrypted:,} records of the log {verb} unreadable")
+    return [*lines, *_left(found)]
+
+
+def _left(found: ErasedPerson) -> list[str]:
+    lines = []
+    for topic, own in found.records.items():
+        if own.readable:
+            until = "for ever" if own.expires is None else f"until {own.expires:%Y-%m-%d %H:%M} UTC"
+            plain = f"{own.plain:,} in plain text" if own.plain else ""
+            others = f"{own.others:,} under keys of others in the same conversations" if own.others else ""
+            lines.append(f"left on {topic}, {until}: {' and '.join(filter(None, (plain, others)))}")
+    return lines
+
+
+def _as_json(found: ErasedPerson, *, dry_run: bool) -> str:
+    encrypted, _ = subject_records.total(found.records)
+    return orjson.dumps(
+        {
+            "tenant": found.tenant,
+            "user": found.user,
+            "dry_run": dry_run,
+            "conversations": [
+                {**each.model_dump(), "erased": dict(counts)} for each, counts in found.conversations.items()
+            ],
+            "profile": dict(found.profile),
+            "key": found.key,
+            "destroyed": [{"id": each.id, "at": each.at.isoformat()} for each in found.destroyed],
+            "proofs": list(found.proofs),
+            "records_unreadable": encrypted,
+            "left": erasing.left(found.records),
+        }
+    ).decode()
