@@ -42,10 +42,6 @@ class HidingIndex:
     def __init__(self, index: PassageIndex, quarantines: Quarantines) -> None:
         self._index = index
         self._quarantines = quarantines
-        self.upsert = index.upsert
-        self.remove = index.remove
-        self.vectors = index.vectors
-        self.of_conversation = index.of_conversation
 
     async def search(self, tenant: str, collection: str, query: PassageQuery) -> tuple[Hit, ...]:
         """The tenant's passages nearest to the question that no quarantine hides, best first."""
@@ -59,6 +55,22 @@ class HidingIndex:
             if len(kept) >= query.limit or len(found) < limit or limit >= MOST:
                 return kept[: query.limit]
             limit *= MORE
+
+    async def upsert(self, tenant: str, collection: str, passages: Sequence[Passage]) -> None:
+        """Store passages, hidden or not."""
+        await self._index.upsert(tenant, collection, passages)
+
+    async def of_conversation(self, tenant: str, collection: str, conversation_id: str) -> tuple[Passage, ...]:
+        """The tenant's passages of the conversations of this id, hidden or not: they are read to be erased."""
+        return await self._index.of_conversation(tenant, collection, conversation_id)
+
+    async def remove(self, tenant: str, collection: str, ids: Sequence[str]) -> None:
+        """Delete passages of the tenant."""
+        await self._index.remove(tenant, collection, ids)
+
+    async def vectors(self, texts: Sequence[str]) -> list[list[float]]:
+        """The unit vector of each text."""
+        return await self._index.vectors(texts)
 
 
 def _is_hidden(hidden: HiddenSources, passage: Passage) -> bool:
@@ -81,13 +93,20 @@ class HidingWorkingSets:
     def __init__(self, sets: WorkingSets, quarantines: Quarantines) -> None:
         self._sets = sets
         self._quarantines = quarantines
-        self.frame_of = sets.frame_of
-        self.forget = sets.forget
 
     async def open(self, conversation: Conversation, message_id: str, limit: int) -> Opened:
         """The session with the visible turns of its current frame, and this message's outcome."""
         opened = await self._sets.open(conversation, message_id, limit)
-        return replace(opened, turns=self._visible(conversation, opened.turns))
+        turns = self._visible(conversation, opened.turns)
+        return opened if turns is opened.turns else replace(opened, turns=turns)
+
+    async def frame_of(self, conversation: Conversation, message_id: str) -> str | None:
+        """The frame of an earlier message."""
+        return await self._sets.frame_of(conversation, message_id)
+
+    async def forget(self, conversation: Conversation, up_to_seq: int) -> None:
+        """Erase turns and outcomes, hidden or not."""
+        await self._sets.forget(conversation, up_to_seq)
 
     async def append(
         self,
@@ -130,7 +149,6 @@ class HidingWeights:
     def __init__(self, weights: SignalWeights, quarantines: Quarantines) -> None:
         self._weights = weights
         self._quarantines = quarantines
-        self.add, self.remove = weights.add, weights.remove
 
     async def votes(self, tenant: str) -> Votes:
         """The visible votes of the tenant by pattern."""
@@ -138,6 +156,14 @@ class HidingWeights:
         if not (hidden.users or hidden.messages or hidden.places):
             return found
         return {name: _counted(tenant, hidden, votes) for name, votes in found.items()}
+
+    async def add(self, tenant: str, vote: DepthVote) -> None:
+        """Store a vote."""
+        await self._weights.add(tenant, vote)
+
+    async def remove(self, tenant: str, user_id: str) -> int:
+        """Remove the votes of a user; how many these were."""
+        return await self._weights.remove(tenant, user_id)
 
 
 def _counted(tenant: str, hidden: HiddenSources, votes: Sequence[DepthVote]) -> tuple[DepthVote, ...]:

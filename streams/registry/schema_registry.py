@@ -12,12 +12,16 @@ from urllib.parse import quote
 
 import httpx
 
-from agents.errors import Rejected, Unavailable
+from agents.errors import Unavailable
 from streams.registry.published import PublishedSchema
 
 WHAT = "schema-registry"
 TIMEOUT_S = 10.0
 MEDIA = "application/vnd.schemaregistry.v1+json"
+
+
+class RegistryRefused(Exception):
+    """What a registry answered instead of what was asked."""
 
 
 class SchemaRegistry:
@@ -46,7 +50,7 @@ class SchemaRegistry:
         return answer.status_code == HTTPStatus.NOT_FOUND or bool(self._good(answer)["is_compatible"])
 
     def register(self, schema: PublishedSchema) -> int:
-        """Set the subject's rule and register the schema; its id. Raises `Rejected` where it is refused."""
+        """Set the subject's rule and register the schema; its id. Raises `RegistryRefused`."""
         subject = quote(schema.subject, safe="")
         self._good(self._called("PUT", f"/config/{subject}", {"compatibility": schema.rule}))
         return int(self._good(self._called("POST", f"/subjects/{subject}/versions", _body(schema)))["id"])
@@ -65,7 +69,7 @@ class SchemaRegistry:
         if answer.is_success and isinstance(found, dict):
             return found
         said = found.get("message", "") if isinstance(found, dict) else "no JSON: is this the address of a registry?"
-        raise Rejected("schema_registry", f"{answer.request.url} answered {answer.status_code}: {said}")
+        raise RegistryRefused(f"{answer.request.url} answered {answer.status_code}: {said}")
 
 
 def _body(schema: PublishedSchema) -> dict[str, str]:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import orjson
 import typer
 
-from agents.errors import Rejected, Unavailable
+from agents.errors import Unavailable
 from schemas import codec
 from schemas.codec import Undecodable
 from schemas.topics import BY_NAME, Topic
@@ -19,7 +19,7 @@ from streams.edges.client.errors import CHECK, DOWN, OK, USAGE, CommandFailed, n
 from streams.registry import published
 from streams.registry.compatibility import Breaks
 from streams.registry.published import BY_TYPE, PUBLISHED, PublishedSchema
-from streams.registry.schema_registry import SchemaRegistry
+from streams.registry.schema_registry import RegistryRefused, SchemaRegistry
 
 STDIN = "-"
 app = typer.Typer(no_args_is_help=True)
@@ -40,9 +40,13 @@ def listed(as_json: Json = False) -> None:
 
 
 @app.command()
-def show(event: Annotated[str, typer.Argument(metavar="EVENT", help="Its type, as `schema list` says it.")]) -> None:
-    """The JSON Schema (2020-12) of an event."""
-    print(json.dumps(_event(event).content(), indent=2, ensure_ascii=False))
+def show(
+    event: Annotated[str, typer.Argument(metavar="EVENT", help="Its type, as `schema list` says it.")],
+    as_json: Json = False,
+) -> None:
+    """The JSON Schema (2020-12) of an event; with --json in one line."""
+    content = _event(event).content()
+    print(json.dumps(content, indent=None if as_json else 2, ensure_ascii=False))
 
 
 @app.command()
@@ -50,13 +54,15 @@ def gen(
     out: Annotated[
         Path, typer.Option("--out", metavar="DIR", help="The folder to write to; made where it is missing.")
     ],
+    as_json: Json = False,
 ) -> None:
     """Write the schema of every event into a folder, a file each."""
     out.mkdir(parents=True, exist_ok=True)
     for each in PUBLISHED:
         text = json.dumps(each.content(), indent=2, ensure_ascii=False)
         (out / each.file).write_text(text + "\n", encoding="utf-8")
-    print(f"{len(PUBLISHED)} schemas are in {out}")
+    said = {"schemas": len(PUBLISHED), "folder": str(out)}
+    print(orjson.dumps(said).decode() if as_json else f"{len(PUBLISHED)} schemas are in {out}")
 
 
 @app.command()
@@ -156,8 +162,8 @@ def _registry(url: str) -> Iterator[SchemaRegistry]:
     there = SchemaRegistry(url)
     try:
         yield there
-    except Rejected as error:
-        raise CommandFailed(f"the registry refused: {error.detail}", CHECK) from None
+    except RegistryRefused as error:
+        raise CommandFailed(f"the registry refused: {error}", CHECK) from None
     except Unavailable as error:
         raise CommandFailed(f"the registry does not answer: {error.detail}; check --registry", DOWN) from None
     finally:

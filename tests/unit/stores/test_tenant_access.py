@@ -57,6 +57,7 @@ BELOW = {
     "RemoteEngine": "only GraphStore._read, _write and remove ask it, in the process of an operator's command",
     "Link": "carries what IndexProcess, RemoteIndex and RemoteEngine are asked",
     "Calls": "carries what RemoteIndex and RemoteEngine are asked",
+    "QuarantineFollower": "follows what the log says of all tenants; reads nothing of any",
     "StoreServer": "open to the owner of the data directory alone: test_stores_served",
     "QdrantCollections": "makes them, and their indexes",
     "QdrantConnection": "carries what QdrantServerIndex has made",

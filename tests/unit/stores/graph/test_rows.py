@@ -115,7 +115,11 @@ def test_every_node_of_every_read_is_bound_to_the_askers_tenants(name):
         assert other.group(1) in bound, node
 
 
-@pytest.mark.parametrize("name", sorted(READS.keys() - WHOLE_GRAPH - ERASING - {"STEPS"}))
+# What hangs on nodes that were read as of a time.
+FOLLOWING = {"STEPS", "DOCUMENTS_ABOUT"}
+
+
+@pytest.mark.parametrize("name", sorted(READS.keys() - WHOLE_GRAPH - ERASING - FOLLOWING))
 def test_every_read_is_as_of_a_time(name):
     assert "<= $as_of" in READS[name]
 
