@@ -123,6 +123,9 @@ class Settings(BaseSettings):
     )
     dlq_max_consecutive: int = Field(500, ge=1, description="dead letters in a row that stop a stage")
     dlq_max_ratio: float = Field(0.9, gt=0, le=1, description="share of dead letters of the last 2,000 records")
+    canary_every_s: float = Field(
+        0, ge=0, le=86_400, description="seconds between questions of ours that `up` and `serve` time; 0: none"
+    )
     http_host: str = "127.0.0.1"
     http_port: int = Field(0, ge=0, le=65535, description="health and metrics; 0 picks a free port")
     mcp_tenant: str | None = Field(None, description="whose memory `fathom mcp` on stdio asks; the client's by default")

@@ -178,6 +178,19 @@ ASSESSMENTS = Counter(
 )
 BUILD = Gauge("fathom_build_info", "Version of the running code", ("version",), registry=REGISTRY)
 
+CANARY_SECONDS = Histogram(
+    "fathom_canary_roundtrip_seconds",
+    "From a question of our own sent to its pack read, every FATHOM_CANARY_EVERY_S",
+    buckets=_SECONDS,
+    registry=REGISTRY,
+)
+CANARY_LOST = Counter(
+    "fathom_canary_lost_total", "Questions of our own without a pack in 20 seconds", registry=REGISTRY
+)
+CANARY_LEFT = Counter(
+    "fathom_canary_left_total", "Questions of our own that were not erased in 30 seconds", registry=REGISTRY
+)
+
 RECORDS = logging.getLogger("fathom.record")
 
 

@@ -113,6 +113,7 @@ ARROWS: Mapping[str, str] = {
         streams.kafka streams.models streams.policies streams.runtime streams.telemetry""",
     "streams.edges.client.persons": """agents.core.conversation streams.edges.client streams.encryption streams.kafka
         streams.stores.keys""",
+    "streams.edges.canary": "streams.edges.client streams.runtime.admission streams.telemetry",
     "streams.edges.audit": "agents.errors agents.ports streams.edges.client streams.explanations streams.kafka",
     "streams.edges.operations": "streams.edges.client streams.kafka streams.replay streams.topology",
     "streams.edges.http": """agents.core.packs agents.stages streams.config streams.edges.client streams.runtime
@@ -124,9 +125,9 @@ ARROWS: Mapping[str, str] = {
         streams.telemetry""",
     "streams.edges.http.openai": """streams.config streams.edges.client streams.edges.http
         streams.policies streams.telemetry""",
-    "streams.edges.http.app": """agents.ports agents.stages streams.config streams.documents streams.edges.client
-        streams.edges.console streams.edges.http streams.edges.http.endpoints streams.edges.http.events
-        streams.edges.http.openai streams.runtime streams.telemetry""",
+    "streams.edges.http.app": """agents.ports agents.stages streams.config streams.documents streams.edges.canary
+        streams.edges.client streams.edges.console streams.edges.http streams.edges.http.endpoints
+        streams.edges.http.events streams.edges.http.openai streams.runtime streams.telemetry""",
     "streams.edges.mcp": """agents.core.claims agents.core.conversation agents.core.language agents.core.packs
         agents.stages streams.config streams.edges.client streams.edges.http streams.telemetry
         streams.version""",
@@ -144,9 +145,9 @@ ARROWS: Mapping[str, str] = {
         streams.replay streams.runtime streams.topology""",
     "streams.edges.cli.quarantine": """agents.core.quarantine streams.edges.cli streams.edges.client streams.kafka
         streams.replay streams.usage""",
-    "streams.edges.cli.doctor": """agents.errors streams.config streams.edges.cli streams.edges.client
-        streams.edges.operations streams.kafka streams.replay streams.runtime streams.stores.graph
-        streams.stores.remote streams.stores.seen streams.topology""",
+    "streams.edges.cli.doctor": """agents.errors streams.config streams.edges.canary streams.edges.cli
+        streams.edges.client streams.edges.operations streams.kafka streams.replay streams.runtime
+        streams.stores.graph streams.stores.remote streams.stores.seen streams.topology""",
     "streams.edges.cli.ingest": """agents.core.documents agents.errors agents.ports streams.documents streams.edges.cli
         streams.edges.client streams.kafka streams.runtime""",
     "streams.edges.cli.replay": """streams.config streams.dependencies streams.edges.cli streams.edges.cli.quarantine
