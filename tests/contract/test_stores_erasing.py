@@ -180,7 +180,7 @@ def test_all_that_stems_from_the_conversation_goes_and_nothing_else(graph):
     counts = erased(graph)
     assert counts == {
         **{"turns": 4, "claims": 2, "corrections": 2, "summaries": 1, "dates": 1, "decisions": 2},
-        **{"consultations": 1, "audits": 1},
+        **{"consultations": 1, "audits": 1, "objectives": 0, "profiles": 0},
     }
     assert owned(graph) == before
     kinds = {"MADE_IN", "CORRECTS", "FOR_MESSAGE", "HAS_EVENT", "DECOMPOSTA_EM", "CORRIGIDA_POR", "SUPERSEDES"}

@@ -26,7 +26,7 @@ from streams.stores.passages.vectors import HashingEmbedder
 from streams.stores.sessions.redis_calls import digest_of
 from streams.stores.sessions.redis_scripts import APPEND, EPOCHS, FORGET, FRAME, LOAD, OPEN, RANGE, RESTORE, WHOLE
 from streams.stores.sessions.redis_working_sets import RedisWorkingSets
-from streams.stores.sessions.votes import ADD, FETCH, RedisSignalWeights
+from streams.stores.sessions.votes import ADD, FETCH, REMOVE, RedisSignalWeights
 from tests.tenants import memories
 from tests.tenants.memories import NOON, received
 from tests.tenants.mutants import query_texts
@@ -40,6 +40,7 @@ ANSWERS = {
     digest_of(OPEN): [None, None, b"[]"],
     digest_of(WHOLE): [None, None, b"[]", b"[]"],
     digest_of(FRAME): None,
+    digest_of(REMOVE): 0,
     digest_of(LOAD): [None, b"[]", b"[]"],
     **{digest_of(script): b"[]" for script in (RANGE, APPEND, RESTORE, FORGET)},
     **{digest_of(script): [b"1", []] for script in (ADD, FETCH)},
@@ -87,6 +88,7 @@ async def through_the_graph(store: Any, text: str, tenant: str = "acme") -> list
     nodes = await store.note_erasure(gone, Erasure(0, NOON))
     await store.note_counts(gone, Erasure(0, NOON), {"turns": 0})
     await store.erased(tenant, [gone])
+    await store.profile_nodes(tenant, key)
     await store.erase(tenant, ConversationNodes({"Message": (text,), **(nodes.ids if nodes else {})}))
     return [
         await store.persona(tenant, key, NOON),
@@ -238,6 +240,8 @@ def test_no_value_leaves_its_place_in_a_key_or_changes_a_script() -> None:
             if _is_id(value):
                 await weights.votes(value[:256])
                 await weights.add(value[:256], memories.vote(value))
+                await weights.remove(value[:256], value)
+        await weights.compact()
         assert (sets.left_out, weights.left_out) == (set(), set())
 
     asyncio.run(story())

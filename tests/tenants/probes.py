@@ -109,7 +109,7 @@ class Asked:
 async def named(opened: Any) -> None:
     """What is found by its words is asked for by the asker's words and everybody's alone."""
     async with opened() as store:
-        store._engine = asked = Asked(store._engine)
+        store.engine = asked = Asked(store.engine)
         found = {"access_level": "public", "as_of": LATER, "limit": 5, "terms": TERMS}
         for name in (*(each.name for each in THREE), PUBLIC_TENANT):
             asked.with_.clear()
@@ -124,7 +124,7 @@ async def asked_for(opened: Any) -> None:
     """What complex questions read by ids is asked for by the asker's ids and everybody's alone."""
     async with opened() as store:
         await memories.remember(store, THREE)
-        store._engine = asked = Asked(store._engine)
+        store.engine = asked = Asked(store.engine)
         limited: dict[str, Any] = {"access_level": "public", "as_of": LATER, "limit": 9}
         theme = theme_id("sub", "Prazo")
         for name in (*(each.name for each in THREE), PUBLIC_TENANT):

@@ -282,7 +282,7 @@ PROFILE: Final = """
 
 PROFILES_OF: Final = """
     MATCH (e:AuditEvent)
-    WHERE e.tenant_id = $tenant AND e.subject_id = $user_id AND e.kind = 'profile'
+    WHERE e.tenant_id = $tenant AND e.subject_id = $user_id AND e.kind = 'profile' AND e.created_at IS NOT NULL
     RETURN e.id AS id"""
 
 OBJECTIVES_OF: Final = """
