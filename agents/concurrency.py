@@ -4,6 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Sequence
 from contextlib import asynccontextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Generic, TypeVar
@@ -14,6 +15,10 @@ R = TypeVar("R")
 FIRST_S, LONGEST_S = 0.05, 1.0
 # A timer that fires this late means that the event loop was stalled: input from meanwhile is still unread.
 STALL_S = 0.1
+
+
+# Set by a caller that nothing else may wait beside: what it adds is called for by itself, at once.
+AT_ONCE: ContextVar[bool] = ContextVar("AT_ONCE", default=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +144,7 @@ class MicroBatcher(Generic[T, R]):
 
     async def add(self, items: Sequence[T], *, urgent: bool = False) -> list[R]:
         """The results for these items, in order; raises the call's error."""
+        urgent = urgent or AT_ONCE.get()
         answer: asyncio.Future[list[R]] = asyncio.get_running_loop().create_future()
         (self._urgent if urgent else self._later).append((items, answer))
         if self._has_enough():

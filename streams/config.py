@@ -6,7 +6,6 @@ setting that is silently ignored is the worst kind.
 
 import difflib
 import os
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -20,6 +19,7 @@ from agents.core.packs.tiers import with_latencies
 from schemas.assessment import ModelTier
 from schemas.cognition import CognitionFlags, CognitionLimits
 from schemas.depth import DepthLevel
+from streams import setting_rules
 
 PREFIX = "FATHOM_"
 # Names read elsewhere: by tests, and by the client libraries.
@@ -118,6 +118,12 @@ class Settings(BaseSettings):
     )
     dlq_max_consecutive: int = Field(500, ge=1, description="dead letters in a row that stop a stage")
     dlq_max_ratio: float = Field(0.9, gt=0, le=1, description="share of dead letters of the last 2,000 records")
+    journal_dir: Path | None = Field(
+        None, description="where a worker keeps what it has in hand; else the data directory, or fathom-UID in /tmp"
+    )
+    canary_every_s: float = Field(
+        0, ge=0, le=86_400, description="seconds between questions of ours that `up` and `serve` time; 0: none"
+    )
     http_host: str = "127.0.0.1"
     http_port: int = Field(0, ge=0, le=65535, description="health and metrics; 0 picks a free port")
     mcp_tenant: str | None = Field(None, description="whose memory `fathom mcp` on stdio asks; the client's by default")
@@ -204,25 +210,8 @@ class Settings(BaseSettings):
     def _on_off(cls, value: object) -> object:
         return {"on": True, "off": False}.get(value.lower(), value) if isinstance(value, str) else value
 
-    @field_validator("broker")
-    @classmethod
-    def _broker(cls, value: str) -> str:
-        if value.startswith("embedded://"):
-            return value
-        if "://" in value:
-            raise ValueError("a broker's address has no scheme; write host:port")
-        for server in value.split(","):
-            host, _, port = server.strip().rpartition(":")
-            if not host or not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
-                raise ValueError("write embedded://DIR, or host:port with commas between servers")
-        return value
-
-    @field_validator("otlp_url")
-    @classmethod
-    def _collector(cls, value: str | None) -> str | None:
-        if value is not None and not re.fullmatch(r"https?://[^/\s]+(/\S*)?", value):
-            raise ValueError("write http://HOST:4318/v1/traces, where the collector takes OTLP over HTTP")
-        return value
+    _broker = field_validator("broker")(setting_rules.broker)
+    _collector = field_validator("otlp_url")(setting_rules.collector)
 
     def name_models(self) -> bool:
         """Whether an operator's model, engine or narrator is configured."""

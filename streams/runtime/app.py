@@ -31,6 +31,8 @@ from streams.kafka.security import security_of
 from streams.models.open import NONE, Models
 from streams.runtime import access, data_dir
 from streams.runtime.admission.priority import PriorityGate
+from streams.runtime.crashes.opening import open_watch
+from streams.runtime.crashes.watch import CrashWatch
 from streams.runtime.group_runner import GroupRunner
 from streams.runtime.health import GroupState, Health, ProcessState
 from streams.runtime.health_server import HealthServer, ServedApi
@@ -110,6 +112,8 @@ class Worker:
         self._security = security_of(settings)
         self._producer = Producer(bootstrap, security=self._security)
         self._gate = PriorityGate()
+        self._crashes = CrashWatch()
+        self._close_journal: Callable[[], None] = _nothing
         self._groups: list[tuple[ConsumerGroup, GroupRunner]] = []
         self._background: list[asyncio.Task[None]] = []
         self._windows: defaultdict[str, LagWindow] = defaultdict(LagWindow)
@@ -144,6 +148,7 @@ class Worker:
         if any(MEMORY_VOTES in stage.reads for stage in self._stages):
             self._follow_weights()
         built = replace(built, models=self._models, full_for=self._gate.full_for)
+        self._crashes, self._close_journal = await open_watch(self._settings, self._stages, self._stores.crash_counts)
         for name in dict.fromkeys(stage.group_name for stage in self._stages):
             self._groups.append(self._group(name, built))
         await asyncio.gather(*(group.start() for group, _ in self._groups))
@@ -164,6 +169,7 @@ class Worker:
             await runner.stop()
         await asyncio.gather(*(group.stop() for group, _ in self._groups), return_exceptions=True)
         await self._producer.stop()
+        self._close_journal()
         for task in self._background:
             task.cancel()
         self._probe.close()
@@ -212,7 +218,7 @@ class Worker:
         rows = [(stage, stage.build(built)) for stage in self._stages if stage.group_name == name]
         runner = GroupRunner(
             name, rows, self._producer, settings,
-            read_ledger=self._read_ledger, give_up=self._producer.give_up, gate=self._gate,
+            read_ledger=self._read_ledger, give_up=self._producer.give_up, gate=self._gate, watch=self._crashes,
         )  # fmt: skip
         group = ConsumerGroup(
             rows[0][0].consumer_group,
@@ -300,6 +306,10 @@ class Worker:
             "stores": said,
             "away": [wrong for name, wrong in away.items() if name != DISK],
         }
+
+
+def _nothing() -> None:
+    """No journal is open."""
 
 
 def _room(home: Path) -> str | None:

@@ -18,6 +18,7 @@ from streams.config import Settings
 from streams.kafka.producer import Sender
 from streams.kafka.records import Record, TopicPartition
 from streams.runtime.admission.priority import PriorityGate
+from streams.runtime.crashes.watch import CrashWatch
 from streams.runtime.dead_letters import DlqLimit
 from streams.runtime.in_flight import InFlightRecord
 from streams.runtime.stage_runner import StageRunner
@@ -68,6 +69,7 @@ class GroupRunner:
         read_ledger: ReadLedger = no_ledger,
         give_up: GiveUp = nothing_given_up,
         gate: PriorityGate | None = None,
+        watch: CrashWatch | None = None,
     ) -> None:
         self.name = name
         self.failed: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
@@ -77,6 +79,7 @@ class GroupRunner:
         self._room: asyncio.Event = asyncio.Event()
         self._room.set()
         gate = gate or PriorityGate()
+        self._watch = watch or CrashWatch()
         self._runners = [
             StageRunner(
                 stage,
@@ -84,6 +87,7 @@ class GroupRunner:
                 sender,
                 DlqLimit(stage.name, max_consecutive=settings.dlq_max_consecutive, max_ratio=settings.dlq_max_ratio),
                 gate=gate,
+                watch=self._watch,
                 most=min(stage.concurrency, settings.max_in_flight),
                 joint=settings.joined_parts,
                 max_waiting_bytes=settings.max_waiting_mb << 20,
@@ -142,6 +146,7 @@ class GroupRunner:
 
     async def on_assigned(self, partitions: frozenset[TopicPartition]) -> None:
         """Pass the contents of their output partitions to stages with a ledger, before the first record."""
+        await self._watch.assigned(self._stage_names(), self._begins(partitions))
         for runner, handler in self._following(partitions):
             mine = frozenset(tp for tp in partitions if tp.topic in {t.name for t in runner.stage.reads})
             emitted = await self._read_ledger(runner.stage, mine)
@@ -168,12 +173,20 @@ class GroupRunner:
             for _, handler in self._following(partitions):
                 for number in numbers:
                     handler.revoked(number)
+            self._watch.revoked(self._stage_names())
         metrics.log(LOGGER, logging.INFO, "group.revoked", group=self.name, partitions=len(partitions))
 
     def _following(self, partitions: frozenset[TopicPartition]) -> list[tuple[StageRunner, LedgerHandler]]:
         topics = {tp.topic for tp in partitions}
         readers = [runner for runner in self._runners if topics & {t.name for t in runner.stage.reads}]
         return [(runner, runner.following) for runner in readers if runner.following is not None]
+
+    def _stage_names(self) -> frozenset[str]:
+        return frozenset(runner.stage.name for runner in self._runners)
+
+    def _begins(self, partitions: frozenset[TopicPartition]) -> dict[TopicPartition, int]:
+        found = {tp: None if self._membership is None else self._membership.position(tp) for tp in partitions}
+        return {tp: begin for tp, begin in found.items() if begin is not None}
 
     def _ack(self, record: Record) -> None:
         if self._membership is not None:

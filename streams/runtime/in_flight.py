@@ -1,6 +1,8 @@
-"""A record on its way through the stages of a group, and the sends of several stages as one."""
+"""A record on its way through the stages of a group, the sends of several stages as one, and what is told of it."""
 
 import asyncio
+import logging
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from time import monotonic
@@ -8,10 +10,12 @@ from time import monotonic
 from agents.ports.handlers import JointHandler
 from schemas import codec
 from schemas.base import Event
-from schemas.envelope import Outgoing, Received, Step
+from schemas.envelope import Outgoing, Position, Received, Step
 from schemas.topics import Topic
 from streams.kafka.records import Record
 from streams.runtime.dead_letters import Failure
+from streams.telemetry import metrics, traces
+from streams.topology import Stage
 
 # Sends events by a name, or by the stage's own.
 Send = Callable[[Sequence[Outgoing], str | None], Awaitable[None]]
@@ -86,6 +90,19 @@ class JointSend:
         self._round = None
 
 
+TENANT = ("tenant", "ce_tenant")
+
+
+def tenant_of(record: Record) -> str:
+    """The tenant that a record's headers name, checked or not."""
+    return next((value.decode(errors="replace") for name, value in record.headers if name in TENANT), "")
+
+
+def position_of(record: Record) -> Position:
+    """The position of a record, as steps name it."""
+    return Position(record.topic, record.partition, record.offset)
+
+
 class InFlightRecord:
     """A record in progress in a group: decoded once, acknowledged when all its stages are done."""
 
@@ -124,3 +141,37 @@ class HandledRecord:
     steps: Sequence[Step] = ()
     failure: Failure | None = None
     ended: float | None = None
+    # Of the journal, while the record is in hand; -1: in none.
+    slot: int = -1
+
+
+class Outcomes:
+    """What is told of the records of a stage: its times, a trace, and one line of the log."""
+
+    def __init__(self, stage: Stage) -> None:
+        self._stage = stage
+        self._seconds_ok = metrics.PROCESS.labels(stage.name, "ok")
+        self._seconds_dead = metrics.PROCESS.labels(stage.name, "dead-letter")
+
+    def record(self, one: HandledRecord) -> None:
+        """Count and trace a record, and log its line."""
+        seconds = (one.ended or time.perf_counter()) - one.began
+        failure, received, record = one.failure, one.received, one.delivery.record
+        (self._seconds_ok if failure is None else self._seconds_dead).observe(seconds)
+        if traces.active is not None and received is not None:
+            traces.tell(traces.Handled(self._stage, received, one.steps, failure.code if failure else None, seconds))
+        if failure is None and not metrics.RECORDS.isEnabledFor(logging.DEBUG):
+            return
+        metrics.record_processed(
+            stage=self._stage.name,
+            topic=record.topic,
+            partition=record.partition,
+            offset=record.offset,
+            key=(record.key or b"").decode(errors="replace"),
+            event_type=received.envelope.type if received else "",
+            correlation_id=received.envelope.correlation_id if received else "",
+            outcome="ok" if failure is None else "dead-letter",
+            attempts=max(one.attempts, 1),
+            seconds=seconds,
+            reason=None if failure is None else f"{failure.code}: {failure.detail}",
+        )

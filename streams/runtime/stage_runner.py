@@ -31,16 +31,17 @@ from agents.ports.handlers import (
 )
 from schemas.base import Event
 from schemas.codec import Undecodable
-from schemas.envelope import Outgoing, Position, Received, Refused
+from schemas.envelope import Outgoing, Position, Received, Refused, Settled
 from streams.kafka.producer import Sender
 from streams.kafka.records import Record
 from streams.runtime.admission.fairness import Backlog
 from streams.runtime.admission.priority import PriorityGate
+from streams.runtime.crashes.watch import CrashWatch
 from streams.runtime.dead_letters import DlqLimit, Failure
-from streams.runtime.in_flight import HandledRecord, InFlightRecord, JointSend
+from streams.runtime.in_flight import HandledRecord, InFlightRecord, JointSend, Outcomes, position_of, tenant_of
 from streams.runtime.refusals import Refusals
 from streams.runtime.stage_sender import StageSender
-from streams.telemetry import metrics, traces
+from streams.telemetry import metrics
 from streams.topology import Stage
 
 LOGGER = logging.getLogger("fathom.stage")
@@ -48,7 +49,6 @@ BUG = "bug"
 MAX_WHY = 500
 # Records of one order that a join handles before it sends: few enough for the first of them not to wait long.
 MAX_TOGETHER = 16
-TENANT = ("tenant", "ce_tenant")
 # The share of a stage's concurrency that must be free before reading resumes: one eighth.
 RESUME_DIVISOR = 8
 
@@ -64,6 +64,7 @@ class StageRunner:
         limit: DlqLimit,
         *,
         gate: PriorityGate,
+        watch: CrashWatch,
         most: int,
         joint: bool = False,
         max_waiting_bytes: int = 0,
@@ -76,6 +77,9 @@ class StageRunner:
         self._limit = limit
         self._refusals = Refusals(stage.name)
         self._gate = gate
+        self._watch = watch
+        self._journal = watch.journal
+        self._places = {topic.name: self._journal.place(stage.name, topic.name) for topic in stage.reads}
         self.most = most
         self._handled = handled
         self._broken = broken
@@ -90,8 +94,7 @@ class StageRunner:
         self._tasks: dict[asyncio.Task[None], int] = {}
         self._held: dict[Position, InFlightRecord] = {}
         self._gauge_held = metrics.HELD.labels(stage.name)
-        self._seconds_ok = metrics.PROCESS.labels(stage.name, "ok")
-        self._seconds_dead = metrics.PROCESS.labels(stage.name, "dead-letter")
+        self._outcomes = Outcomes(stage)
         self._topics = {topic.name: topic for topic in stage.reads}
 
     def submit(self, delivery: InFlightRecord) -> None:
@@ -101,7 +104,7 @@ class StageRunner:
             return delivery.done()
         if not self.stage.first:
             return self._begin(delivery)
-        tenant, tenants = _tenant(record), self._gate.tenants
+        tenant, tenants = tenant_of(record), self._gate.tenants
         tenants.came(tenant)
         # One that has little begins though the stage is full, up to as much again: what fills it is others'.
         if self.load < 2 * self.most and tenants.has_little(tenant) and not self._backlog.holds(tenant):
@@ -140,10 +143,16 @@ class StageRunner:
 
     def _is_wanted(self, handler: FilteringHandler, delivery: InFlightRecord) -> bool:
         """Whether the stage handles a record; undecodable ones count, so that they become dead letters."""
+        record = delivery.record
+        if self._watch.careful and self._watch.serious(self.stage.name, record) is not None:
+            return True  # looked at when it is alone
+        slot = self._journal.begin(self._places[record.topic] | record.partition, record.offset)
         try:
-            return handler.wants(delivery.received(self._topics[delivery.record.topic]).event)
+            return handler.wants(delivery.received(self._topics[record.topic]).event)
         except Undecodable:
             return True
+        finally:
+            self._journal.end(slot)
 
     def busy(self, partition: int) -> bool:
         """Whether a record of the partition is being handled."""
@@ -189,10 +198,14 @@ class StageRunner:
                 if self.stage.background:
                     await self._gate.turn(self.stage.name, self.stage.together)
                 elif self.stage.first:
-                    await self._gate.admitted(_tenant(chain[0].record))
+                    await self._gate.admitted(tenant_of(chain[0].record))
                 # A join sends nothing of one record that the next one needs: what waits is handled in one go.
                 together = min(len(chain), MAX_TOGETHER) if self.stage.ledger is not None else 1
-                await self._process(list(islice(chain, together)))
+                ready = list(islice(chain, together))
+                if self._watch.careful:
+                    together = await self._watch.process(self.stage.name, ready, self._process)
+                else:
+                    await self._process(ready)
                 self._finish([chain.popleft() for _ in range(together)])
         finally:
             self._finish(chain)
@@ -205,7 +218,7 @@ class StageRunner:
             if self.stage.first:
                 self._gate.filled(self.load, self.most)
                 for one in deliveries:
-                    self._gate.tenants.went(_tenant(one.record))
+                    self._gate.tenants.went(tenant_of(one.record))
             if not self.stage.background:
                 self._gate.leave(records, first=self.stage.first)
             self._begin_waiting()
@@ -213,9 +226,19 @@ class StageRunner:
 
     async def _process(self, deliveries: Sequence[InFlightRecord]) -> None:
         """Handle records one after the other, and send what is made of them together."""
+        handled: list[HandledRecord] = []
+        try:
+            await self._process_in_hand(deliveries, handled)
+        finally:
+            for slot in [one.slot for one in handled if one.slot >= 0]:
+                self._journal.end(slot)
+
+    async def _process_in_hand(self, deliveries: Sequence[InFlightRecord], handled: list[HandledRecord]) -> None:
         made: list[HandledRecord] = []
         for delivery in deliveries:
-            one = await self._handle(delivery)
+            one = HandledRecord(delivery, time.perf_counter())
+            handled.append(one)
+            await self._handle(one)
             if one.failure is None:
                 made.append(one)
                 continue
@@ -224,25 +247,37 @@ class StageRunner:
             if delivery.joint is not None:
                 delivery.joint.absent()
             await self._dead_letter(delivery, one.failure, one.received)
-            self._record_outcome(one)
+            self._outcomes.record(one)
             if one.failure.code != BUG and self._topics[delivery.record.topic].outside:
                 self._refusals.note(delivery.record, one.failure)
             else:
                 self._limit.failed(one.failure)
         await self._perform(made)
 
-    async def _handle(self, delivery: InFlightRecord) -> HandledRecord:
-        """What the stage makes of a record, or why it cannot."""
-        one = HandledRecord(delivery, time.perf_counter())
+    async def _handle(self, one: HandledRecord) -> None:
+        """Add what the stage makes of a record, or why it cannot."""
+        delivery, record = one.delivery, one.delivery.record
+        if self._watch.careful and (refused := self._watch.verdict(self.stage.name, record)) is not None:
+            one.failure, one.attempts = refused, refused.attempts
+            return
+        place = self._places[record.topic] | record.partition
+        one.slot = self._journal.begin(place, record.offset)
         try:
-            one.received = delivery.received(self._topics[delivery.record.topic])
+            one.received = delivery.received(self._topics[record.topic])
+            if self._watch.careful and self._filter is not None and not self._filter.wants(one.received.event):
+                one.steps = (Settled((position_of(record),)),)
+                return
             while True:
                 one.attempts += 1
                 try:
                     one.steps = await self.handler.handle(one.received)
                     break
                 except Unavailable as unavailable:
+                    # Out of hand meanwhile: whoever ends a process that waits for a store accuses nobody.
+                    one.slot = self._journal.end(one.slot)
+                    self._watch.let_go(place, record.offset)
                     await self._sender.wait_for(unavailable, one.attempts)
+                    one.slot = self._journal.begin(place, record.offset)
         except Undecodable as error:
             one.failure = Failure(error.code, error.detail, type(error).__name__)
         except Rejected as error:
@@ -253,29 +288,6 @@ class StageRunner:
         if delivery.joint is not None:
             # What is sent together waits for the slowest; each stage's time is its own.
             one.ended = time.perf_counter()
-        return one
-
-    def _record_outcome(self, one: HandledRecord) -> None:
-        seconds = (one.ended or time.perf_counter()) - one.began
-        failure, received, record = one.failure, one.received, one.delivery.record
-        (self._seconds_ok if failure is None else self._seconds_dead).observe(seconds)
-        if traces.active is not None and received is not None:
-            traces.tell(traces.Handled(self.stage, received, one.steps, failure.code if failure else None, seconds))
-        if failure is None and not metrics.RECORDS.isEnabledFor(logging.DEBUG):
-            return
-        metrics.record_processed(
-            stage=self.stage.name,
-            topic=record.topic,
-            partition=record.partition,
-            offset=record.offset,
-            key=(record.key or b"").decode(errors="replace"),
-            event_type=received.envelope.type if received else "",
-            correlation_id=received.envelope.correlation_id if received else "",
-            outcome="ok" if failure is None else "dead-letter",
-            attempts=max(one.attempts, 1),
-            seconds=seconds,
-            reason=None if failure is None else f"{failure.code}: {failure.detail}",
-        )
 
     async def _perform(self, made: Sequence[HandledRecord]) -> None:
         """Send what was made of records, in order, and settle them."""
@@ -289,12 +301,12 @@ class StageRunner:
                 else:
                     await self._sender.send_all(sending)
                 one.delivery.done()
-            self._record_outcome(one)
+            self._outcomes.record(one)
             self._limit.passed()
 
     async def _send_and_settle(self, made: Sequence[HandledRecord]) -> None:
         for one in made:
-            self._held[_position(one.delivery.record)] = one.delivery
+            self._held[position_of(one.delivery.record)] = one.delivery
         steps = [step for one in made for step in one.steps]
         await self._sender.send_all([step for step in steps if isinstance(step, Outgoing)])
         for step in steps:
@@ -336,11 +348,3 @@ class StageRunner:
         except Exception as error:
             LOGGER.error("stage.bug", exc_info=error, extra={"fields": {"stage": self.stage.name}})
             return []
-
-
-def _position(record: Record) -> Position:
-    return Position(record.topic, record.partition, record.offset)
-
-
-def _tenant(record: Record) -> str:
-    return next((value.decode(errors="replace") for name, value in record.headers if name in TENANT), "")

@@ -14,6 +14,7 @@ from agents.errors import FathomError, Unavailable
 from agents.ports.graph import DecisionReader, GraphReader, GraphWriter
 from agents.ports.models import LanguageIdentifier, TokenCounter
 from agents.ports.passages import Hit, Passage, PassageIndex, PassageQuery
+from streams.runtime.crashes.watch import CrashCounts
 from streams.stores import word_lists
 from streams.stores.graph.kglite_engine import KgliteGraph
 from streams.stores.graph.memory import InMemoryGraph
@@ -22,6 +23,7 @@ from streams.stores.language import best_language
 from streams.stores.passages.index_process import IndexProcess, spawn_index
 from streams.stores.passages.memory import MemoryPassageIndex
 from streams.stores.passages.vectors import HashingEmbedder, UseEmbedder
+from streams.stores.sessions.crash_counts import MemoryCrashCounts, RedisCrashCounts
 from streams.stores.sessions.memory import MemoryWorkingSets
 from streams.stores.sessions.redis_working_sets import RedisWorkingSets, connect
 from streams.stores.sessions.tool_sessions import MemoryToolSessions, RedisToolSessions
@@ -45,6 +47,7 @@ class Stores:
     working_sets: RestorableWorkingSets
     weights: RestorableWeights
     tool_sessions: RestorableToolSessions
+    crash_counts: CrashCounts
     index: PassageIndex
     graph: GraphReader
     graph_writer: GraphWriter
@@ -130,11 +133,12 @@ class _Opening:
         text.warm()
         levels.warm()
         graph = self._graph()
-        working_sets, weights, tool_sessions = self._working_sets()
+        working_sets, weights, tool_sessions, crash_counts = self._working_sets()
         return Stores(
             working_sets=working_sets,
             weights=weights,
             tool_sessions=tool_sessions,
+            crash_counts=crash_counts,
             graph=graph,
             graph_writer=graph,
             decisions=graph,
@@ -154,12 +158,12 @@ class _Opening:
         with ThreadPoolExecutor(1) as apart:
             apart.submit(asyncio.run, close()).result()
 
-    def _working_sets(self) -> tuple[RestorableWorkingSets, RestorableWeights, RestorableToolSessions]:
+    def _working_sets(self) -> tuple[RestorableWorkingSets, RestorableWeights, RestorableToolSessions, CrashCounts]:
         url = self._settings.redis_url
         scheme = urlsplit(url).scheme
         if scheme == MEMORY:
             self._checks["working_set"] = _always
-            return MemoryWorkingSets(), MemorySignalWeights(), MemoryToolSessions()
+            return MemoryWorkingSets(), MemorySignalWeights(), MemoryToolSessions(), MemoryCrashCounts()
         if scheme == EMBEDDED:
             server = Valkey(self._settings.directory(url, "valkey"))
             server.start()
@@ -169,7 +173,7 @@ class _Opening:
         sets = RedisWorkingSets(client)
         self._checks["working_set"] = sets.ping
         self._closers.append(sets.close)
-        return sets, RedisSignalWeights(client), RedisToolSessions(client)
+        return sets, RedisSignalWeights(client), RedisToolSessions(client), RedisCrashCounts(client)
 
     def _index(self) -> PassageIndex:
         if self._spawned is not None:

@@ -35,6 +35,11 @@ PROCESS = Histogram(
 DEAD_LETTERS = Counter(
     "fathom_dead_letters_total", "Records sent to a dead-letter topic", ("stage", "reason"), registry=REGISTRY
 )
+CRASHES = Counter(
+    "fathom_process_deaths_total",
+    "Processes that ended without closing their journal, as found at the start of another",
+    registry=REGISTRY,
+)
 RETRIES = Counter(
     "fathom_retries_total", "Attempts that met an unavailable store", ("stage", "what"), registry=REGISTRY
 )
