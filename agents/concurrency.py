@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -21,6 +21,18 @@ STALL_S = 0.1
 AT_ONCE: ContextVar[bool] = ContextVar("AT_ONCE", default=False)
 
 
+class InHands(Protocol):
+    """What a task has in hand, and puts down while it only waits."""
+
+    def put_down(self) -> None: ...
+
+    def take_up(self) -> None: ...
+
+
+# What this task has in hand; a death of the process accuses it.
+IN_HANDS: ContextVar[InHands | None] = ContextVar("IN_HANDS", default=None)
+
+
 @dataclass(frozen=True, slots=True)
 class RetryUntil:
     """Retries of a read whose result may arrive later, since topics have no common order; 0 seconds: one attempt."""
@@ -31,8 +43,13 @@ class RetryUntil:
     async def find(self, read: Callable[[], Awaitable[T | None]]) -> T | None:
         """The result of the read as soon as there is one; None when the time is up."""
         left, pause = self.seconds, FIRST_S
+        held = IN_HANDS.get()
         while (found := await read()) is None and left > 0:
+            if held is not None:
+                held.put_down()
             await self.sleep(min(pause, left))
+            if held is not None:
+                held.take_up()
             left, pause = left - pause, min(pause * 2, LONGEST_S)
         return found
 

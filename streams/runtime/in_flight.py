@@ -13,6 +13,7 @@ from schemas.base import Event
 from schemas.envelope import Outgoing, Position, Received, Step
 from schemas.topics import Topic
 from streams.kafka.records import Record
+from streams.runtime.crashes.watch import CrashWatch
 from streams.runtime.dead_letters import Failure
 from streams.telemetry import metrics, traces
 from streams.topology import Stage
@@ -136,13 +137,25 @@ class HandledRecord:
 
     delivery: InFlightRecord
     began: float
+    watch: CrashWatch
+    # Of the journal: of the stage and partition, and of the record while it is in hand, else -1.
+    place: int
+    slot: int = -1
     received: Received[Event] | None = None
     attempts: int = 0
     steps: Sequence[Step] = ()
     failure: Failure | None = None
     ended: float | None = None
-    # Of the journal, while the record is in hand; -1: in none.
-    slot: int = -1
+
+    def take_up(self) -> None:
+        """Note in the journal that the record is in hand."""
+        self.slot = self.watch.journal.begin(self.place, self.delivery.record.offset)
+
+    def put_down(self) -> None:
+        """Note that it waits, or is done: a death of the process is not its doing."""
+        if self.slot >= 0:
+            self.slot = self.watch.journal.end(self.slot)
+            self.watch.let_go(self.place, self.delivery.record.offset)
 
 
 class Outcomes:

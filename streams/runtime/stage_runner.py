@@ -20,6 +20,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Hashable, Sequence
 from itertools import islice
 
+from agents.concurrency import IN_HANDS
 from agents.errors import Rejected, Unavailable
 from agents.ports.handlers import (
     FailureTellingHandler,
@@ -144,7 +145,7 @@ class StageRunner:
     def _is_wanted(self, handler: FilteringHandler, delivery: InFlightRecord) -> bool:
         """Whether the stage handles a record; undecodable ones count, so that they become dead letters."""
         record = delivery.record
-        if self._watch.careful and self._watch.serious(self.stage.name, record) is not None:
+        if self._watch.careful and self._watch.suspicion(self.stage.name, record) is not None:
             return True  # looked at when it is alone
         slot = self._journal.begin(self._places[record.topic] | record.partition, record.offset)
         try:
@@ -230,13 +231,15 @@ class StageRunner:
         try:
             await self._process_in_hand(deliveries, handled)
         finally:
-            for slot in [one.slot for one in handled if one.slot >= 0]:
-                self._journal.end(slot)
+            for one in handled:
+                one.put_down()
 
     async def _process_in_hand(self, deliveries: Sequence[InFlightRecord], handled: list[HandledRecord]) -> None:
         made: list[HandledRecord] = []
         for delivery in deliveries:
-            one = HandledRecord(delivery, time.perf_counter())
+            record = delivery.record
+            place = self._places[record.topic] | record.partition
+            one = HandledRecord(delivery, time.perf_counter(), self._watch, place)
             handled.append(one)
             await self._handle(one)
             if one.failure is None:
@@ -248,8 +251,8 @@ class StageRunner:
                 delivery.joint.absent()
             await self._dead_letter(delivery, one.failure, one.received)
             self._outcomes.record(one)
-            if one.failure.code != BUG and self._topics[delivery.record.topic].outside:
-                self._refusals.note(delivery.record, one.failure)
+            if one.failure.code != BUG and self._topics[record.topic].outside:
+                self._refusals.note(record, one.failure)
             else:
                 self._limit.failed(one.failure)
         await self._perform(made)
@@ -260,8 +263,8 @@ class StageRunner:
         if self._watch.careful and (refused := self._watch.verdict(self.stage.name, record)) is not None:
             one.failure, one.attempts = refused, refused.attempts
             return
-        place = self._places[record.topic] | record.partition
-        one.slot = self._journal.begin(place, record.offset)
+        one.take_up()
+        IN_HANDS.set(one)
         try:
             one.received = delivery.received(self._topics[record.topic])
             if self._watch.careful and self._filter is not None and not self._filter.wants(one.received.event):
@@ -274,10 +277,9 @@ class StageRunner:
                     break
                 except Unavailable as unavailable:
                     # Out of hand meanwhile: whoever ends a process that waits for a store accuses nobody.
-                    one.slot = self._journal.end(one.slot)
-                    self._watch.let_go(place, record.offset)
+                    one.put_down()
                     await self._sender.wait_for(unavailable, one.attempts)
-                    one.slot = self._journal.begin(place, record.offset)
+                    one.take_up()
         except Undecodable as error:
             one.failure = Failure(error.code, error.detail, type(error).__name__)
         except Rejected as error:

@@ -187,10 +187,11 @@ def _read(raw: bytes) -> tuple[frozenset[InHand], InHand | None]:
         names = json.loads(raw[:NAMES_BYTES].rstrip(b"\0"))
         words = memoryview(raw)[NAMES_BYTES:].cast("Q")
         found = [_record(names, words[at], words[at + 1]) for at in range(0, len(words), 2) if words[at]]
+        named = words[0] != 0
     except (ValueError, KeyError, IndexError, TypeError):
         return frozenset(), None  # another version's, or cut off
-    alone = found[0] if words[0] else None
-    in_hand = frozenset(found[1:] if words[0] else found)
+    alone = found[0] if named else None
+    in_hand = frozenset(found[1:] if named else found)
     return in_hand, alone if alone in in_hand else None
 
 

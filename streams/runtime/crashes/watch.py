@@ -1,14 +1,14 @@
 """Records that kill their process are found, and not handled again.
 
-| in hand when a process died | what happens the next time                                                     |
-|-----------------------------|--------------------------------------------------------------------------------|
-| once                        | it is handled as ever; done, it is forgotten                                    |
-| twice                       | it is handled alone: nothing else is begun in the process until it is done      |
-| three times, alone the last | it is not handled: a dead letter of its stage, `crash_loop`                     |
+| in hand when a process died   | what happens the next time                                                     |
+|-------------------------------|--------------------------------------------------------------------------------|
+| once, or twice                | it is handled alone: nothing else is begun in the process until it is done      |
+| three times, alone the last 2 | it is not handled: a dead letter of its stage, `crash_loop`                     |
 
 What was in hand is read from the journals of dead processes at the start, and counted in the session store for all
-workers. A kill from outside suspects innocents, too: they are handled alone once, at the most, and that is all. Without
-suspects a record costs its two entries in the journal and a look at `careful`.
+workers. A kill from outside suspects innocents, too: they are handled alone once, killing nothing, and that is all.
+What only waits, for a store or for what it names, is not in hand. Without suspects a record costs its two entries in
+the journal and a look at `careful`.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ from streams.telemetry import metrics
 
 LOGGER = logging.getLogger("fathom.group")
 CODE = "crash_loop"
-ALONE_AFTER, MAX_CRASHES = 2, 3
+MAX_CRASHES, MAX_ALONE = 3, 2
 # What is in hand when a suspect's turn comes is awaited so long: longer than batches gather, so that only what waits
 # for something else is left.
 QUIET_S, POLL_S = 0.3, 0.002
@@ -65,17 +65,14 @@ class Suspicion:
     alone: int
 
     @property
-    def serious(self) -> bool:
-        return self.crashes >= ALONE_AFTER
-
-    @property
     def guilty(self) -> bool:
-        return self.crashes >= MAX_CRASHES and self.alone > 0
+        """Whether it is not to be handled any more."""
+        return self.crashes >= MAX_CRASHES and self.alone >= MAX_ALONE
 
     @property
     def limit(self) -> float:
         """How long it may be alone."""
-        return min(ALONE_S * 2.0 ** (self.crashes - ALONE_AFTER), MAX_ALONE_S)
+        return min(ALONE_S * 2.0 ** (self.crashes - 1), MAX_ALONE_S)
 
 
 class CrashWatch:
@@ -139,19 +136,18 @@ class CrashWatch:
         self._suspects = {record: found for record, found in self._suspects.items() if record.stage not in stages}
         self._look()
 
-    def serious(self, stage: str, record: Record) -> Suspicion | None:
+    def suspicion(self, stage: str, record: Record) -> Suspicion | None:
         """The suspicion of a record that is not to be handled beside others."""
-        found = self._suspects.get(InHand(stage, record.topic, record.partition, record.offset))
-        return found if found is not None and found.serious else None
+        return self._suspects.get(InHand(stage, record.topic, record.partition, record.offset))
 
     def verdict(self, stage: str, record: Record) -> Failure | None:
         """The failure of a record that is not to be handled any more."""
-        found = self._suspects.get(InHand(stage, record.topic, record.partition, record.offset))
+        found = self.suspicion(stage, record)
         return None if found is None or not found.guilty else _failure(stage, record, found)
 
     async def process(self, stage: str, ready: Sequence[D], process: Callable[[Sequence[D]], Awaitable[None]]) -> int:
         """Have the first of these processed, as many as may be at a time; returns how many."""
-        suspicions = [self.serious(stage, each.record) for each in ready]
+        suspicions = [self.suspicion(stage, each.record) for each in ready]
         count = next((number for number, found in enumerate(suspicions) if found is not None), len(ready))
         if (first := suspicions[0]) is not None and first.guilty:
             count = 1
@@ -288,7 +284,7 @@ def _tell(in_hand: Collection[InHand], alone: InHand | None) -> None:
 def _failure(stage: str, record: Record, found: Suspicion) -> Failure:
     where = f"{record.topic}:{record.partition}:{record.offset}"
     detail = (
-        f"{found.crashes} processes died while stage {stage} was handling {where}, alone in the last one: it is not "
+        f"{found.crashes} processes died while stage {stage} was handling {where}, alone in the last two: it is not "
         "handled again. The system's log says what they died of (memory, a segmentation fault, a kill); "
         "mend that, then send it again with `fathom dlq redrive`"
     )
