@@ -35,11 +35,6 @@ PROCESS = Histogram(
 DEAD_LETTERS = Counter(
     "fathom_dead_letters_total", "Records sent to a dead-letter topic", ("stage", "reason"), registry=REGISTRY
 )
-CRASHES = Counter(
-    "fathom_process_deaths_total",
-    "Processes that ended without closing their journal, as found at the start of another",
-    registry=REGISTRY,
-)
 RETRIES = Counter(
     "fathom_retries_total", "Attempts that met an unavailable store", ("stage", "what"), registry=REGISTRY
 )
@@ -178,6 +173,19 @@ ASSESSMENTS = Counter(
     registry=REGISTRY,
 )
 BUILD = Gauge("fathom_build_info", "Version of the running code", ("version",), registry=REGISTRY)
+
+CANARY_SECONDS = Histogram(
+    "fathom_canary_roundtrip_seconds",
+    "From a question of our own sent to its pack read, every FATHOM_CANARY_EVERY_S",
+    buckets=_SECONDS,
+    registry=REGISTRY,
+)
+CANARY_LOST = Counter(
+    "fathom_canary_lost_total", "Questions of our own without a pack in 20 seconds", registry=REGISTRY
+)
+CANARY_LEFT = Counter(
+    "fathom_canary_left_total", "Questions of our own that were not erased in 30 seconds", registry=REGISTRY
+)
 
 RECORDS = logging.getLogger("fathom.record")
 

@@ -39,7 +39,7 @@ NAMES = promql.known(REGISTRY)
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Where a `fathom up` serves that has done a bit of everything."""
     place = tmp_path_factory.mktemp("up")
-    settings = {**UNHURRIED, **COGNITION, "FATHOM_ASK_DEEP_TIMEOUT_MS": "120000"}
+    settings = {**UNHURRIED, **COGNITION, "FATHOM_ASK_DEEP_TIMEOUT_MS": "120000", "FATHOM_CANARY_EVERY_S": "5"}
     with running("up", "--data", str(place / "data"), "--port", "0", stderr=place / "err", **settings) as process:
         ready = process.ready()
         token = (place / "data" / "token").read_text().strip()

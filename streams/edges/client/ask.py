@@ -1,9 +1,11 @@
 """Request and reply: a record to one topic, its answer from another."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from aiokafka import AIOKafkaConsumer
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 
 from schemas.topics import CONTEXT_PACKS, TOOLS_CALLS_OUT, Topic
 from streams.edges.client import clients
@@ -36,20 +38,34 @@ VERDICT = Awaited(TOOLS_CALLS_OUT, "call_id", "verdict", "tool-gate")
 
 async def answer_to(prepared: OutgoingRecord, awaited: Awaited, bootstrap: str, seconds: float) -> bytes:
     """Send a record and wait for its answer, by key and name; raises `CommandFailed` on a timeout."""
+    async with answers_of(awaited, bootstrap) as consumer, clients.producing(bootstrap) as producer:
+        return await answered(prepared, awaited, consumer, producer, seconds)
+
+
+@asynccontextmanager
+async def answers_of(awaited: Awaited, bootstrap: str) -> AsyncIterator[AIOKafkaConsumer]:
+    """A reader of answers from now on."""
     partitions = clients.partitions_of(await clients.partition_counts(bootstrap), [awaited.topic.name])
-    async with clients.reading(bootstrap, partitions) as consumer, clients.producing(bootstrap) as producer:
-        sent = await deliver(producer, prepared)
-        try:
-            async with asyncio.timeout(seconds):
-                return await _answer(consumer, prepared, awaited)
-        except TimeoutError:
-            raise CommandFailed(
-                f"no {awaited.what} came within {seconds:g} s for {awaited.field.removesuffix('_id')} {prepared.name} "
-                f"({sent.topic}[{sent.partition}]@{sent.offset}); is a worker running? "
-                f"look at `fathom tail dead-letters.{awaited.stage} --from-beginning` and at /health/ready of the "
-                "worker",
-                DOWN,
-            ) from None
+    async with clients.reading(bootstrap, partitions) as consumer:
+        yield consumer
+
+
+async def answered(
+    prepared: OutgoingRecord, awaited: Awaited, consumer: AIOKafkaConsumer, producer: AIOKafkaProducer, seconds: float
+) -> bytes:
+    """The answer to a record that is sent now; raises `CommandFailed` on a timeout."""
+    sent = await deliver(producer, prepared)
+    try:
+        async with asyncio.timeout(seconds):
+            return await _answer(consumer, prepared, awaited)
+    except TimeoutError:
+        raise CommandFailed(
+            f"no {awaited.what} came within {seconds:g} s for {awaited.field.removesuffix('_id')} {prepared.name} "
+            f"({sent.topic}[{sent.partition}]@{sent.offset}); is a worker running? "
+            f"look at `fathom tail dead-letters.{awaited.stage} --from-beginning` and at /health/ready of the "
+            "worker",
+            DOWN,
+        ) from None
 
 
 async def _answer(consumer: AIOKafkaConsumer, prepared: OutgoingRecord, awaited: Awaited) -> bytes:

@@ -22,6 +22,10 @@ MAX_AGE_S = 30.0
 RESUME_DIVISOR = 8
 
 
+# The tenant of questions of our own (`streams.edges.canary`): it is nobody's, and takes nothing from what others may.
+CANARY = "_canary"
+
+
 class TenantCounts:
     """How many records of each tenant the first stage has: those in progress, and those that wait for it."""
 
@@ -31,11 +35,15 @@ class TenantCounts:
 
     def came(self, tenant: Hashable) -> None:
         """Count one more."""
+        if tenant == CANARY:
+            return
         self._of[tenant] += 1
         self._total += 1
 
     def went(self, tenant: Hashable) -> None:
         """Count one less."""
+        if tenant == CANARY:
+            return
         self._total -= 1
         if self._of[tenant] == 1:
             del self._of[tenant]

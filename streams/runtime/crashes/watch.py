@@ -276,7 +276,6 @@ class CrashWatch:
 
 
 def _tell(in_hand: Collection[InHand], alone: InHand | None) -> None:
-    metrics.CRASHES.inc()
     who = "" if alone is None else str(alone)
     metrics.log(LOGGER, logging.WARNING, "process.died", records_in_hand=len(in_hand), alone=who)
 

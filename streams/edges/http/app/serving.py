@@ -9,6 +9,7 @@ from starlette.types import ASGIApp
 
 from agents.ports.graph import DecisionReader
 from streams.config import Settings
+from streams.edges.canary import keep_flying
 from streams.edges.client import assessing, clients
 from streams.edges.console.address import PATH
 from streams.edges.console.pages import WithConsole
@@ -74,7 +75,9 @@ class ApiFront:
                 self._settings, self.exchange, self._tail, assessor, self._allowed, self._host, lambda: self._decisions
             )
             assessing.warm()
-            works = (self.exchange.keep(), self._tail.keep(), self._measuring())
+            works = [self.exchange.keep(), self._tail.keep(), self._measuring()]
+            if self._settings.canary_every_s:
+                works.append(keep_flying(self._bootstrap, self._settings.canary_every_s))
             tasks = [asyncio.create_task(work) for work in works]
             try:
                 yield WithConsole(app)
