@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from streams.edges.cli.doctor.remedies import REMEDIES
 from streams.edges.client.errors import CODES
+from streams.runtime.crashes.watch import CODE as CRASH_LOOP
 from streams.runtime.stage_runner import BUG
 from tests.checkout import ROOT
 
@@ -30,7 +31,7 @@ def _argument(node: ast.AST, places: dict[str, int]) -> object:
 
 
 def _codes() -> set[str]:
-    found = {BUG}
+    found = {BUG, CRASH_LOOP}
     for tree in _trees():
         for node in ast.walk(tree):
             code = _argument(node, MADE_BY)
