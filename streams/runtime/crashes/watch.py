@@ -34,6 +34,8 @@ MAX_CRASHES, MAX_ALONE = 3, 2
 QUIET_S, POLL_S = 0.3, 0.002
 # How long a suspect may be alone, twice as long after each crash more: what kills later takes more crashes to find.
 ALONE_S, MAX_ALONE_S = 1.0, 16.0
+# Before one that was alone at a death already: what ends processes soon after their start has done so by then.
+RESPITE_S = 1.0
 # How long suspects may follow one another before what else there is goes on.
 MAX_CLOSED_S = 1.0
 
@@ -154,6 +156,8 @@ class CrashWatch:
             await process(ready[:1])
         elif first is not None:
             count, record = 1, ready[0].record
+            if first.alone:
+                await asyncio.sleep(RESPITE_S)
             async with self._alone(self.journal.place(stage, record.topic) | record.partition, record.offset, first):
                 await process(ready[:1])
         else:

@@ -16,6 +16,11 @@ from tests.builders.crash_lives import STAGE, TP, Behave, CrashLives
 RECORDS = 60
 
 
+@pytest.fixture(autouse=True)
+def _no_respite(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watching, "RESPITE_S", 0.01)
+
+
 def poisoned(numbers: set[int], after: float = 0.0, healthy: float = 0.0005) -> Behave:
     async def behave(lives: CrashLives, number: int) -> None:
         if number in numbers:
@@ -193,3 +198,20 @@ def test_what_kills_late_is_found_by_more_deaths(tmp_path: Path, monkeypatch: py
     asyncio.run(lives.live_on())
     assert dead(lives) == [11]
     assert MAX_CRASHES < lives.deaths <= 7
+
+
+@pytest.mark.covers("B13")
+def test_a_process_that_ends_soon_after_its_start_whatever_it_handles_accuses_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(watching, "RESPITE_S", 0.5)
+
+    async def scenario(lives: CrashLives) -> None:
+        for _ in range(10):
+            assert not await lives.live(killed_after=0.15)
+        await lives.live_on()
+
+    lives = CrashLives(tmp_path, 20, poisoned(set(), healthy=0.1), keys=20)
+    asyncio.run(scenario(lives))
+    assert lives.letters == []
+    assert set(lives.done) == set(range(20))
