@@ -78,8 +78,7 @@ class StageRunner:
         self._limit = limit
         self._refusals = Refusals(stage.name)
         self._gate = gate
-        self._watch = watch
-        self._journal = watch.journal
+        self._watch, self._journal = watch, watch.journal
         self._places = {topic.name: self._journal.place(stage.name, topic.name) for topic in stage.reads}
         self.most = most
         self._handled = handled
@@ -236,8 +235,7 @@ class StageRunner:
 
     async def _process_in_hand(self, deliveries: Sequence[InFlightRecord], handled: list[HandledRecord]) -> None:
         made: list[HandledRecord] = []
-        for delivery in deliveries:
-            record = delivery.record
+        for delivery, record in [(each, each.record) for each in deliveries]:
             place = self._places[record.topic] | record.partition
             one = HandledRecord(delivery, time.perf_counter(), self._watch, place)
             handled.append(one)

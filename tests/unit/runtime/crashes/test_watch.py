@@ -211,7 +211,7 @@ def test_a_process_that_ends_soon_after_its_start_whatever_it_handles_accuses_no
             assert not await lives.live(killed_after=0.15)
         await lives.live_on()
 
-    lives = CrashLives(tmp_path, 20, poisoned(set(), healthy=0.1), keys=20)
+    lives = CrashLives(tmp_path, 20, poisoned(set(), healthy=0.2), keys=20)
     asyncio.run(scenario(lives))
     assert lives.letters == []
     assert set(lives.done) == set(range(20))
