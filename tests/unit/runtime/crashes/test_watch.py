@@ -3,14 +3,18 @@
 import asyncio
 import random
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from agents.errors import Unavailable
+from streams.kafka.records import Record, TopicPartition
 from streams.runtime.crashes import watch as watching
 from streams.runtime.crashes.journal import InHand
-from streams.runtime.crashes.watch import CODE, MAX_CRASHES
+from streams.runtime.crashes.watch import CODE, MAX_CRASHES, CrashWatch, Suspicion
+from streams.stores.sessions.crash_counts import MemoryCrashCounts
 from tests.builders.crash_lives import STAGE, TP, Behave, CrashLives
 
 RECORDS = 60
@@ -215,3 +219,76 @@ def test_a_process_that_ends_soon_after_its_start_whatever_it_handles_accuses_no
     asyncio.run(scenario(lives))
     assert lives.letters == []
     assert set(lives.done) == set(range(20))
+
+
+@dataclass
+class Waiting:
+    """A record that waits for a stage."""
+
+    record: Record
+
+
+@pytest.mark.covers("B13", "AC-35")
+def test_of_records_that_are_handled_together_a_suspect_is_taken_by_itself_in_its_place():
+    async def scenario() -> list[list[int]]:
+        counts = MemoryCrashCounts()
+        watch = CrashWatch(None, counts)
+        await counts.crashed({str(InHand("assembler", "packs.partial", 0, 2)): False})
+        await watch.assigned(["assembler"], {TopicPartition("packs.partial", 0): 0})
+        ready = [Waiting(Record("packs.partial", 0, offset, 0, b"k", b"v", ())) for offset in range(5)]
+        taken: list[list[int]] = []
+
+        async def process(some: Sequence[Waiting]) -> None:
+            taken.append([each.record.offset for each in some])
+
+        while ready:
+            ready = ready[await watch.process("assembler", ready, process) :]
+        assert not watch.careful
+        return taken
+
+    assert asyncio.run(scenario()) == [[0, 1], [2], [3, 4]]
+
+
+@pytest.mark.covers("B13")
+def test_another_worker_that_gains_the_partition_knows_and_others_partitions_are_none_of_its_business():
+    async def scenario() -> None:
+        counts = MemoryCrashCounts()
+        await counts.crashed({str(InHand("depth", "messages.in", number, 7)): False for number in range(4)})
+        watch = CrashWatch(None, counts)
+        await watch.assigned(["planner"], {TopicPartition("messages.in", 0): 0})
+        assert not watch.careful
+        await watch.assigned(["depth"], {TopicPartition("messages.in", 2): 5})
+        found = [watch.suspicion("depth", Record("messages.in", number, 7, 0, b"", b"", ())) for number in range(4)]
+        assert found == [None, None, Suspicion(1, 0), None]
+        watch.revoked(["depth"])
+        assert not watch.careful
+
+    asyncio.run(scenario())
+
+
+def test_a_gate_that_was_closed_for_suspects_that_are_cancelled_opens_again():
+    async def scenario() -> None:
+        counts = MemoryCrashCounts()
+        await counts.crashed({str(InHand("depth", "messages.in", 0, offset)): False for offset in range(3)})
+        watch = CrashWatch(None, counts)
+        await watch.assigned(["depth"], {TopicPartition("messages.in", 0): 0})
+
+        async def forever(_: Sequence[Waiting]) -> None:
+            await asyncio.Event().wait()
+
+        async def take(offset: int) -> None:
+            record = Waiting(Record("messages.in", 0, offset, 0, b"", b"", ()))
+            await watch.process("depth", [record], forever)
+
+        tasks = [asyncio.create_task(take(offset)) for offset in range(3)]
+        await asyncio.sleep(0.01)
+        for task in tasks:
+            task.cancel()
+            await asyncio.sleep(0)
+        await asyncio.gather(*tasks, return_exceptions=True)
+        watch.revoked(["depth"])
+        assert not watch.careful
+        async with asyncio.timeout(1):
+            await watch._open.wait()
+
+    asyncio.run(scenario())
