@@ -20,6 +20,15 @@ class Handler(Protocol):
 
 
 @runtime_checkable
+class PatientHandler(Handler, Protocol):
+    """A stage that may wait within `handle` for what a record names: meanwhile it does nothing with it."""
+
+    @property
+    def retries(self) -> object:
+        """How often and how long."""
+
+
+@runtime_checkable
 class FilteringHandler(Handler, Protocol):
     """A stage that needs few of the records it reads: a filter that saves a task for each of the others."""
 

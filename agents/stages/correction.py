@@ -25,7 +25,7 @@ class CorrectionAgent:
 
     def __init__(self, graph: GraphReader, patience: RetryUntil) -> None:
         self._graph = graph
-        self._patience = patience
+        self.retries = patience
 
     async def handle(self, record: Received[CorrectionSubmitted]) -> Sequence[Outgoing]:
         """The correction, and the new claim, if any. Raises `Rejected` for an unknown target."""
@@ -52,13 +52,13 @@ class CorrectionAgent:
         return (*steps, Outgoing(MEMORY_CORRECTIONS, key, issued, record.envelope, issued.correction_id))
 
     async def _claim(self, tenant: str, claim_id: str, as_of: datetime) -> ClaimAsserted:
-        found = await self._patience.find(lambda: self._graph.claim(tenant, claim_id, as_of))
+        found = await self.retries.find(lambda: self._graph.claim(tenant, claim_id, as_of))
         if found is None:
             raise Rejected("claim_unknown", f"no claim {claim_id!r} was asserted; take its id from a pack or the graph")
         return found
 
     async def _consultation(self, tenant: str, consultation_id: str, as_of: datetime) -> ConsultationFound:
-        found = await self._patience.find(lambda: self._graph.consultation(tenant, consultation_id, as_of))
+        found = await self.retries.find(lambda: self._graph.consultation(tenant, consultation_id, as_of))
         if found is None:
             raise Rejected("consultation_unknown", f"no consultation {consultation_id!r} is recorded")
         return found

@@ -27,7 +27,7 @@ class FeedbackAgent:
 
     def __init__(self, graph: GraphReader, patience: RetryUntil) -> None:
         self._graph = graph
-        self._patience = patience
+        self.retries = patience
 
     async def handle(self, record: Received[FeedbackGiven]) -> Sequence[Outgoing]:
         """The vote and its audit. Raises `Rejected` for a pack that this tenant's conversation never had."""
@@ -36,7 +36,7 @@ class FeedbackAgent:
         if given.pack_id != pack_id_of(conversation, given.message_id):
             raise Rejected("pack_unknown", f"the pack {given.pack_id!r} is not of message {given.message_id!r} here")
         as_of = max(record.logged_at, envelope.time)
-        decided = await self._patience.find(lambda: self._graph.decision(envelope.tenant, given.pack_id, as_of))
+        decided = await self.retries.find(lambda: self._graph.decision(envelope.tenant, given.pack_id, as_of))
         if decided is None:
             raise Rejected("pack_unknown", f"no pack {given.pack_id!r} went out")
         user = envelope.user_id or given.client_id

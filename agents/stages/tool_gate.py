@@ -55,7 +55,7 @@ class ToolGate:
         self._gate = gate
         self._sessions = sessions
         self._context = context
-        self._patience = patience
+        self.retries = patience
         self._seconds = seconds + patience.seconds
         self._order = KeyedLock()
 
@@ -118,7 +118,7 @@ class ToolGate:
                 return await self._tried(record, call, conversation, last=last)
 
         # The awaited record may be of this very conversation, so the lock is released between tries.
-        found = await self._patience.find(lambda: in_order(last=False)) or await in_order(last=True)
+        found = await self.retries.find(lambda: in_order(last=False)) or await in_order(last=True)
         assert found is not None  # the last try gives a verdict
         return found
 

@@ -133,13 +133,13 @@ class InFlightRecord:
 
 @dataclass(slots=True)
 class HandledRecord:
-    """A record and what a stage made of it: steps, or a failure; `ended` where that is before its acknowledgement."""
+    """A record and what a stage made of it: steps, or a failure; `ended` where that is before its acknowledgement.
+
+    `slot` is that of the journal while the record is in hand, else -1.
+    """
 
     delivery: InFlightRecord
     began: float
-    watch: CrashWatch
-    # Of the journal: of the stage and partition, and of the record while it is in hand, else -1.
-    place: int
     slot: int = -1
     received: Received[Event] | None = None
     attempts: int = 0
@@ -147,15 +147,22 @@ class HandledRecord:
     failure: Failure | None = None
     ended: float | None = None
 
-    def take_up(self) -> None:
-        """Note in the journal that the record is in hand."""
-        self.slot = self.watch.journal.begin(self.place, self.delivery.record.offset)
+
+class Hold:
+    """A record that is put down while it waits: a death of the process is not its doing then."""
+
+    def __init__(self, one: HandledRecord, watch: CrashWatch, place: int) -> None:
+        self._one, self._watch = one, watch
+        self._at = place, one.delivery.record.offset
 
     def put_down(self) -> None:
-        """Note that it waits, or is done: a death of the process is not its doing."""
-        if self.slot >= 0:
-            self.slot = self.watch.journal.end(self.slot)
-            self.watch.let_go(self.place, self.delivery.record.offset)
+        """Note that the record waits."""
+        self._one.slot = self._watch.journal.end(self._one.slot)
+        self._watch.let_go(*self._at)
+
+    def take_up(self) -> None:
+        """Note that it is in hand again."""
+        self._one.slot = self._watch.journal.begin(*self._at)
 
 
 class Outcomes:

@@ -29,6 +29,7 @@ from agents.ports.handlers import (
     JoiningHandler,
     JointHandler,
     LedgerHandler,
+    PatientHandler,
 )
 from schemas.base import Event
 from schemas.codec import Undecodable
@@ -38,16 +39,14 @@ from streams.kafka.records import Record
 from streams.runtime.admission.fairness import Backlog
 from streams.runtime.admission.priority import PriorityGate
 from streams.runtime.crashes.watch import CrashWatch
-from streams.runtime.dead_letters import DlqLimit, Failure
-from streams.runtime.in_flight import HandledRecord, InFlightRecord, JointSend, Outcomes, position_of, tenant_of
+from streams.runtime.dead_letters import BUG, DlqLimit, Failure, told
+from streams.runtime.in_flight import HandledRecord, Hold, InFlightRecord, JointSend, Outcomes, position_of, tenant_of
 from streams.runtime.refusals import Refusals
 from streams.runtime.stage_sender import StageSender
 from streams.telemetry import metrics
 from streams.topology import Stage
 
 LOGGER = logging.getLogger("fathom.stage")
-BUG = "bug"
-MAX_WHY = 500
 # Records of one order that a join handles before it sends: few enough for the first of them not to wait long.
 MAX_TOGETHER = 16
 # The share of a stage's concurrency that must be free before reading resumes: one eighth.
@@ -85,6 +84,7 @@ class StageRunner:
         self._broken = broken
         self._telling = handler if isinstance(handler, FailureTellingHandler) else None
         self._joint = handler if joint and isinstance(handler, JointHandler) else None
+        self._patient = isinstance(handler, PatientHandler)
         self._filter = handler if isinstance(handler, FilteringHandler) else None
         self.following = handler if isinstance(handler, LedgerHandler) and stage.ledger is not None else None
         self.joining = handler if isinstance(handler, JoiningHandler) and stage.ledger is not None else None
@@ -231,13 +231,13 @@ class StageRunner:
             await self._process_in_hand(deliveries, handled)
         finally:
             for one in handled:
-                one.put_down()
+                if one.slot >= 0:
+                    self._journal.end(one.slot)
 
     async def _process_in_hand(self, deliveries: Sequence[InFlightRecord], handled: list[HandledRecord]) -> None:
         made: list[HandledRecord] = []
-        for delivery, record in [(each, each.record) for each in deliveries]:
-            place = self._places[record.topic] | record.partition
-            one = HandledRecord(delivery, time.perf_counter(), self._watch, place)
+        for delivery in deliveries:
+            one = HandledRecord(delivery, time.perf_counter())
             handled.append(one)
             await self._handle(one)
             if one.failure is None:
@@ -249,8 +249,8 @@ class StageRunner:
                 delivery.joint.absent()
             await self._dead_letter(delivery, one.failure, one.received)
             self._outcomes.record(one)
-            if one.failure.code != BUG and self._topics[record.topic].outside:
-                self._refusals.note(record, one.failure)
+            if one.failure.code != BUG and self._topics[delivery.record.topic].outside:
+                self._refusals.note(delivery.record, one.failure)
             else:
                 self._limit.failed(one.failure)
         await self._perform(made)
@@ -261,8 +261,10 @@ class StageRunner:
         if self._watch.careful and (refused := self._watch.verdict(self.stage.name, record)) is not None:
             one.failure, one.attempts = refused, refused.attempts
             return
-        one.take_up()
-        IN_HANDS.set(one)
+        place = self._places[record.topic] | record.partition
+        one.slot = self._journal.begin(place, record.offset)
+        if self._patient:
+            IN_HANDS.set(Hold(one, self._watch, place))
         try:
             one.received = delivery.received(self._topics[record.topic])
             if self._watch.careful and self._filter is not None and not self._filter.wants(one.received.event):
@@ -275,9 +277,10 @@ class StageRunner:
                     break
                 except Unavailable as unavailable:
                     # Out of hand meanwhile: whoever ends a process that waits for a store accuses nobody.
-                    one.put_down()
+                    hold = Hold(one, self._watch, place)
+                    hold.put_down()
                     await self._sender.wait_for(unavailable, one.attempts)
-                    one.take_up()
+                    hold.take_up()
         except Undecodable as error:
             one.failure = Failure(error.code, error.detail, type(error).__name__)
         except Rejected as error:
@@ -335,16 +338,5 @@ class StageRunner:
     ) -> None:
         await self._sender.dead_letter(delivery.record, failure)
         if received is not None:
-            await self._sender.send_all(self._told(received, failure))
+            await self._sender.send_all(told(self._telling, received, failure, self.stage.name))
         delivery.done()
-
-    def _told(self, received: Received[Event], failure: Failure) -> list[Outgoing]:
-        """What the stage says of a record that it could not process; nothing where it fails in that, too."""
-        if self._telling is None:
-            return []
-        why = failure.detail if failure.code == BUG else f"{failure.code}: {failure.detail}"
-        try:
-            return list(self._telling.failed(received, f"{why[:MAX_WHY]}; the record is in {self.stage.dead_letters}"))
-        except Exception as error:
-            LOGGER.error("stage.bug", exc_info=error, extra={"fields": {"stage": self.stage.name}})
-            return []
