@@ -43,7 +43,7 @@ class LeakyCounts(MemoryCrashCounts):
         self.away = False
         self.deaf = False
 
-    async def crashed(self, records: Mapping[str, bool]) -> None:
+    async def crashed(self, records: Mapping[str, int]) -> None:
         if self.away:
             raise Unavailable("working_set")
         await super().crashed(records)
@@ -71,6 +71,7 @@ class CrashLives:
         self.watch = CrashWatch()
         self._acked: set[int] = set()
         self._dead = False
+        self.faults = True  # deaths of its own leave a traceback, as a segmentation fault does
         self._file: JournalFile | None = None
         for number in range(records):
             value = orjson.dumps({"document_id": f"{number}", "title": "t", "text": "x"})
@@ -112,7 +113,7 @@ class CrashLives:
             self.done.append(number)
         return ()
 
-    def die(self) -> None:
+    def die(self, *, killed: bool = False) -> None:
         """End the process now; raises `Death`."""
         if not self._dead:
             assert self._file is not None
@@ -120,6 +121,8 @@ class CrashLives:
             self.deaths += 1
             self.beside.append(frozenset(self.in_hand))
             shutil.copy(self._file._path, self.folder / f"here-{self.deaths}-copy.journal")
+            if self.faults and not killed:
+                (self.folder / f"here-{self.deaths}-copy.fault").write_text("Fatal Python error: Segmentation fault")
         raise Death
 
     async def live(self, *, killed_after: float | None = None, **settings: Any) -> bool:
@@ -157,7 +160,7 @@ class CrashLives:
 
     def _killed(self, runner: GroupRunner) -> None:
         try:
-            self.die()
+            self.die(killed=True)
         except Death as death:
             if not runner.failed.done():
                 runner.failed.set_result(death)

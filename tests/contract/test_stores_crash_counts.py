@@ -19,7 +19,7 @@ class Kit:
     def __init__(self, store: CrashCounts, runner: asyncio.Runner, client: Redis | None = None) -> None:
         self.store, self.runner, self.client = store, runner, client
 
-    def crashed(self, **alone: bool) -> None:
+    def crashed(self, **alone: int) -> None:
         names = {"one": ONE, "other": OTHER}
         self.runner.run(self.store.crashed({names[name]: each for name, each in alone.items()}))
 
@@ -43,17 +43,17 @@ def kit(request: pytest.FixtureRequest) -> Iterator[Kit]:
 @pytest.mark.covers("B13")
 def test_crashes_add_up_and_those_alone_beside_them(kit: Kit) -> None:
     assert kit.counts() == {}
-    kit.crashed(one=False, other=False)
-    kit.crashed(one=True)
-    kit.crashed(one=True)
+    kit.crashed(one=0, other=0)
+    kit.crashed(one=1)
+    kit.crashed(one=1)
     assert kit.counts() == {ONE: (3, 2), OTHER: (1, 0)}
 
 
 def test_what_is_forgotten_begins_anew(kit: Kit) -> None:
-    kit.crashed(one=True, other=False)
+    kit.crashed(one=1, other=0)
     kit.runner.run(kit.store.forget({ONE, "never there"}))
     assert kit.counts() == {OTHER: (1, 0)}
-    kit.crashed(one=False)
+    kit.crashed(one=0)
     assert kit.counts()[ONE] == (1, 0)
     kit.runner.run(kit.store.forget(()))
     kit.runner.run(kit.store.crashed({}))
@@ -63,11 +63,11 @@ def test_what_is_forgotten_begins_anew(kit: Kit) -> None:
 def test_counts_expire_an_hour_after_the_last_crash(kit: Kit) -> None:
     if kit.client is None:
         return  # ends with its process
-    kit.crashed(one=False)
+    kit.crashed(one=0)
     left = kit.runner.run(kit.client.ttl(KEY))
     assert EXPIRE_S - 60 < left <= EXPIRE_S
     kit.runner.run(kit.client.expire(KEY, 60))
-    kit.crashed(other=False)
+    kit.crashed(other=0)
     assert kit.runner.run(kit.client.ttl(KEY)) > 60
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from streams.kafka import topics_admin, topics_plan
-from tests.overload.poison import KINDS, PARTITIONS, Outcome, Poisoning, RestartedWorker, run, table, valkey_at
+from tests.overload.poison import KINDS, PARTITIONS, Outcome, Poisoning, RestartedWorker, most_of, run, table, valkey_at
 from tests.runtime.poisoned import KILLS, NAMES
 
 
@@ -33,8 +33,7 @@ def test_poison_of_every_kind_is_a_dead_letter_once_and_healthy_records_are_hand
         print(f"\n{table(outcome)}")
     assert outcome.wrong == []
     assert {kind for kind, *_ in outcome.poisons.values()} == {*KINDS}
-    # Three for each that kills, the last two of them alone.
-    assert worker.deaths == 3 * len(KILLS)
+    assert worker.deaths == sum(most_of(kind) for kind in KILLS)
 
 
 @pytest.mark.slow

@@ -5,11 +5,13 @@ page, no flush and no system call. The page stays when the process is killed, ha
 not outlive the machine. Whoever holds the lock of the file is alive: process ids are used again, and each container has
 the same ones.
 
+    FOLDER/<deployment>-<pid>-<random>.fault     the traceback of a segmentation fault, an abort or the like; else empty
     FOLDER/<deployment>-<pid>-<random>.journal
     names (JSON, zero bytes behind), then words of eight bytes: the slot of the record that is alone, then a slot for
     each record in hand; a slot is `stage + 1 << 48 | topic << 32 | partition`, 0 where it is free, and the offset
 """
 
+import faulthandler
 import fcntl
 import json
 import mmap
@@ -20,12 +22,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import BinaryIO, NamedTuple, Self
 from uuid import uuid4
 
 NAMES_BYTES, WORD, SLOTS = 16_384, 8, 32_768
 SIZE = NAMES_BYTES + 2 * WORD * (SLOTS + 1)
-SUFFIX, UNFINISHED = ".journal", ".new"
+SUFFIX, UNFINISHED, FAULT = ".journal", ".new", ".fault"
 
 
 class InHand(NamedTuple):
@@ -102,13 +104,21 @@ class JournalFile:
     journal: Journal
     _path: Path
     _file: int
+    _fault: BinaryIO
 
     def close(self) -> None:
         """End in order: nothing is in hand, and nothing stays."""
         if self._file >= 0:
-            self._path.unlink(missing_ok=True)
+            faulthandler.disable()
+            self._fault.close()
+            _remove(self._path)
             os.close(self._file)
             self._file = -1
+
+
+def _remove(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    path.with_suffix(FAULT).unlink(missing_ok=True)
 
 
 def deployment(*addresses: str) -> str:
@@ -130,11 +140,13 @@ def opened(folder: Path, shared: str, stages: Sequence[str], topics: Sequence[st
         mapped = mmap.mmap(file, SIZE)
         # Under its name only with its lock: else another worker could take it for one that was left behind.
         unfinished.rename(path)
+        fault = path.with_suffix(FAULT).open("wb")
+        faulthandler.enable(fault, all_threads=False)
     except BaseException:
         os.close(file)
         unfinished.unlink(missing_ok=True)
         raise
-    return JournalFile(Journal(memoryview(mapped)[NAMES_BYTES:], (stages, topics)), path, file)
+    return JournalFile(Journal(memoryview(mapped)[NAMES_BYTES:], (stages, topics)), path, file, fault)
 
 
 def _private(folder: Path) -> None:
@@ -147,16 +159,20 @@ def _private(folder: Path) -> None:
 
 @dataclass(slots=True)
 class LeftBehind:
-    """The journal of a dead process, locked by us: what it had in hand, and which of it was alone."""
+    """The journal of a dead process, locked by us: what it had in hand, which of it was alone, and whether it faulted.
+
+    `faulted` tells a fault of its own from a kill, which may come from outside.
+    """
 
     in_hand: frozenset[InHand]
     alone: InHand | None
+    faulted: bool
     _path: Path
     _file: int
 
     def discard(self) -> None:
         """Remove it: what it says is known elsewhere now."""
-        self._path.unlink(missing_ok=True)
+        _remove(self._path)
         self.keep()
 
     def keep(self) -> None:
@@ -179,7 +195,15 @@ def left_behind(folder: Path, shared: str) -> Iterator[LeftBehind]:
             if not there:
                 os.close(file)
                 continue
-            yield LeftBehind(*_read(os.pread(file, SIZE, 0)), path, file)
+            in_hand, alone = _read(os.pread(file, SIZE, 0))
+            yield LeftBehind(in_hand, alone, _faulted(path), path, file)
+
+
+def _faulted(path: Path) -> bool:
+    try:
+        return path.with_suffix(FAULT).stat().st_size > 0
+    except OSError:
+        return False
 
 
 def _read(raw: bytes) -> tuple[frozenset[InHand], InHand | None]:

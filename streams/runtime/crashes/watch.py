@@ -1,9 +1,11 @@
 """Records that kill their process are found, and not handled again.
 
-| in hand when a process died   | what happens the next time                                                     |
-|-------------------------------|--------------------------------------------------------------------------------|
-| once, or twice                | it is handled alone: nothing else is begun in the process until it is done      |
-| three times, alone the last 2 | it is not handled: a dead letter of its stage, `crash_loop`                     |
+| in hand when a process died | what happens the next time                                                       |
+|-----------------------------|----------------------------------------------------------------------------------|
+| once                        | it is handled as ever                                                            |
+| twice or more               | it is handled alone: nothing else is begun in the process until it is done       |
+| three times, the last alone | after a fault: not handled, but a dead letter of its stage, `crash_loop`         |
+| four times, the last 2 alone| the same after kills, of which it cannot be told whether they came from outside  |
 
 What was in hand is read from the journals of dead processes at the start, and counted in the session store for all
 workers. A kill from outside suspects innocents, too: they are handled alone once, killing nothing, and that is all.
@@ -28,7 +30,9 @@ from streams.telemetry import metrics
 
 LOGGER = logging.getLogger("fathom.group")
 CODE = "crash_loop"
-MAX_CRASHES, MAX_ALONE = 3, 2
+ALONE_AFTER, MAX_CRASHES, MAX_ALONE = 2, 3, 2
+# What a crash says against the record that was alone: a fault is the process's own, a kill may be from outside.
+FAULTED, KILLED = 2, 1
 # What is in hand when a suspect's turn comes is awaited so long: longer than batches gather, so that only what waits
 # for something else is left.
 QUIET_S, POLL_S = 0.3, 0.002
@@ -52,7 +56,7 @@ D = TypeVar("D", bound=Delivery)
 class CrashCounts(Protocol):
     """The crashes by record, shared by all workers; raises `Unavailable`."""
 
-    async def crashed(self, records: Mapping[str, bool]) -> None: ...
+    async def crashed(self, records: Mapping[str, int]) -> None: ...
 
     async def counts(self) -> dict[str, tuple[int, int]]: ...
 
@@ -61,7 +65,7 @@ class CrashCounts(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Suspicion:
-    """The number of crashes with a record in hand, and of those in which it was alone."""
+    """The number of crashes with a record in hand, and what those say in which it was alone."""
 
     crashes: int
     alone: int
@@ -74,7 +78,7 @@ class Suspicion:
     @property
     def limit(self) -> float:
         """How long it may be alone."""
-        return min(ALONE_S * 2.0 ** (self.crashes - 1), MAX_ALONE_S)
+        return min(ALONE_S * 2.0 ** (self.crashes - ALONE_AFTER), MAX_ALONE_S)
 
 
 class CrashWatch:
@@ -103,7 +107,9 @@ class CrashWatch:
         for found in left_behind(folder, shared):
             try:
                 if self._counts is not None and found.in_hand:
-                    await self._counts.crashed({str(each): each == found.alone for each in found.in_hand})
+                    weight = FAULTED if found.faulted else KILLED
+                    said = {str(each): weight if each == found.alone else 0 for each in found.in_hand}
+                    await self._counts.crashed(said)
                 found.discard()
             except Unavailable as away:
                 metrics.log(LOGGER, logging.WARNING, "crash.uncounted", why=str(away), next="at the next start")
@@ -140,7 +146,8 @@ class CrashWatch:
 
     def suspicion(self, stage: str, record: Record) -> Suspicion | None:
         """The suspicion of a record that is not to be handled beside others."""
-        return self._suspects.get(InHand(stage, record.topic, record.partition, record.offset))
+        found = self._suspects.get(InHand(stage, record.topic, record.partition, record.offset))
+        return found if found is not None and found.crashes >= ALONE_AFTER else None
 
     def verdict(self, stage: str, record: Record) -> Failure | None:
         """The failure of a record that is not to be handled any more."""
@@ -287,7 +294,7 @@ def _tell(in_hand: Collection[InHand], alone: InHand | None) -> None:
 def _failure(stage: str, record: Record, found: Suspicion) -> Failure:
     where = f"{record.topic}:{record.partition}:{record.offset}"
     detail = (
-        f"{found.crashes} processes died while stage {stage} was handling {where}, alone in the last two: it is not "
+        f"{found.crashes} processes died while stage {stage} was handling {where}, alone at the last: it is not "
         "handled again. The system's log says what they died of (memory, a segmentation fault, a kill); "
         "mend that, then send it again with `fathom dlq redrive`"
     )

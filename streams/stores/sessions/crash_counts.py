@@ -1,7 +1,7 @@
 """Crashes of processes by the records that they had in hand: in this process's memory, or in Redis for all workers.
 
-Key `fathom:crashes`, a hash: a record as text -> crashes + `ALONE` for each in which it was alone. It expires an hour
-after the last crash.
+Key `fathom:crashes`, a hash: a record as text -> crashes + `ALONE` times what those say in which it was alone. It
+expires an hour after the last crash.
 """
 
 from collections import Counter
@@ -24,12 +24,12 @@ class MemoryCrashCounts:
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
 
-    async def crashed(self, records: Mapping[str, bool]) -> None:
-        """Count a crash with these records in hand; True: alone."""
+    async def crashed(self, records: Mapping[str, int]) -> None:
+        """Count a crash with these records in hand, and how much it says against each that was alone."""
         self._counts.update({record: 1 + ALONE * alone for record, alone in records.items()})
 
     async def counts(self) -> dict[str, tuple[int, int]]:
-        """All records with their crashes, and those in which they were alone."""
+        """All records with their crashes, and what those say in which they were alone."""
         return {record: _both(count) for record, count in self._counts.items()}
 
     async def forget(self, records: Collection[str]) -> None:
@@ -45,8 +45,8 @@ class RedisCrashCounts:
         self._client = client
         self._guard = CircuitBreaker("working_set", timeout=timeout, errors=(RedisError,), is_outage=is_outage)
 
-    async def crashed(self, records: Mapping[str, bool]) -> None:
-        """Count a crash with these records in hand; True: alone."""
+    async def crashed(self, records: Mapping[str, int]) -> None:
+        """Count a crash with these records in hand, and how much it says against each that was alone."""
         if not records:
             return
         together = self._client.pipeline(transaction=True)
@@ -56,7 +56,7 @@ class RedisCrashCounts:
         await self._guard.run(lambda: awaited(together.execute()))
 
     async def counts(self) -> dict[str, tuple[int, int]]:
-        """All records with their crashes, and those in which they were alone."""
+        """All records with their crashes, and what those say in which they were alone."""
         found = await self._guard.run(lambda: awaited(self._client.hgetall(KEY)))
         return {bytes(record).decode(errors="replace"): _both(int(count)) for record, count in found.items()}
 

@@ -26,6 +26,8 @@ journal.end(done)
 if sys.argv[2] == "alone":
     journal.alone(messages | 7, 0)
 print("in hand", flush=True)
+if sys.argv[2] == "faulted":
+    os.abort()
 if sys.argv[2] == "stopped":
     signal.pause()
 os.kill(os.getpid(), signal.SIGKILL)
@@ -52,6 +54,18 @@ def test_what_a_killed_process_had_in_hand_is_there_once(tmp_path: Path, how: st
     assert again.in_hand == found.in_hand
     again.discard()
     assert list(left_behind(tmp_path, "here")) == []
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.covers("B13")
+def test_a_fault_is_told_from_a_kill(tmp_path: Path):
+    died(tmp_path, "alone")
+    command = [sys.executable, "-c", DYING, str(tmp_path), "faulted"]
+    subprocess.run(command, cwd=ROOT, timeout=60, check=False, stdout=subprocess.DEVNULL)
+    found = list(left_behind(tmp_path, "here"))
+    assert sorted(each.faulted for each in found) == [False, True]
+    for each in found:
+        each.discard()
     assert list(tmp_path.iterdir()) == []
 
 
