@@ -148,7 +148,10 @@ class Worker:
         if any(MEMORY_VOTES in stage.reads for stage in self._stages):
             self._follow_weights()
         built = replace(built, models=self._models, full_for=self._gate.full_for)
-        self._crashes, self._close_journal = await open_watch(self._settings, self._stages, self._stores.crash_counts)
+        folder = self._settings.journal_dir or data_dir.journals(self._settings.broker)
+        self._crashes, self._close_journal = await open_watch(
+            self._settings, folder, self._stages, self._stores.crash_counts
+        )
         for name in dict.fromkeys(stage.group_name for stage in self._stages):
             self._groups.append(self._group(name, built))
         await asyncio.gather(*(group.start() for group, _ in self._groups))

@@ -1,6 +1,7 @@
 """The data directory: broker and store files, the lock of its process, and its addresses.
 
 DIR/broker, DIR/valkey, DIR/index, DIR/graph   what each of them keeps
+DIR/journal                                    what its workers have in hand, for the next one
 DIR/owner.lock                                 held by the process that runs there, with its pid
 DIR/up.json                                    its addresses, while it is ready
 """
@@ -8,6 +9,7 @@ DIR/up.json                                    its addresses, while it is ready
 import json
 import os
 import shutil
+import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -46,6 +48,12 @@ def home_of(broker: str) -> Path | None:
         return None
     directory = Path(broker.removeprefix(SCHEME))
     return directory.parent if directory.name == BROKER else directory
+
+
+def journals(broker: str) -> Path:
+    """The folder of what workers have in hand, there again when a process is started again."""
+    home = home_of(broker)
+    return Path(tempfile.gettempdir()) / f"fathom-{os.geteuid()}" if home is None else home / "journal"
 
 
 def inside(home: Path) -> dict[str, str]:

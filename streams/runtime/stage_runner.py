@@ -38,6 +38,7 @@ from streams.kafka.producer import Sender
 from streams.kafka.records import Record
 from streams.runtime.admission.fairness import Backlog
 from streams.runtime.admission.priority import PriorityGate
+from streams.runtime.crashes.watch import CODE as CRASH_LOOP
 from streams.runtime.crashes.watch import CrashWatch
 from streams.runtime.dead_letters import BUG, DlqLimit, Failure, told
 from streams.runtime.in_flight import HandledRecord, Hold, InFlightRecord, JointSend, Outcomes, position_of, tenant_of
@@ -259,7 +260,8 @@ class StageRunner:
         """Add what the stage makes of a record, or why it cannot."""
         delivery, record = one.delivery, one.delivery.record
         if self._watch.careful and (refused := self._watch.verdict(self.stage.name, record)) is not None:
-            one.failure, one.attempts = refused, refused.attempts
+            why, one.attempts = refused
+            one.failure = Failure(CRASH_LOOP, why, "ProcessDied", one.attempts)
             return
         place = self._places[record.topic] | record.partition
         one.slot = self._journal.begin(place, record.offset)

@@ -48,7 +48,7 @@ class InHand(NamedTuple):
         return cls(stage, topic, int(partition), int(offset))
 
 
-class Journal:
+class InHandJournal:
     """The journal of this process, in any memory; stages are known by their numbers in `names`."""
 
     def __init__(self, memory: memoryview, names: tuple[Sequence[str], Sequence[str]] = ((), ())) -> None:
@@ -101,7 +101,7 @@ class Journal:
 class JournalFile:
     """The journal of this process in a folder, locked until `close`."""
 
-    journal: Journal
+    journal: InHandJournal
     _path: Path
     _file: int
     _fault: BinaryIO
@@ -146,7 +146,7 @@ def opened(folder: Path, shared: str, stages: Sequence[str], topics: Sequence[st
         os.close(file)
         unfinished.unlink(missing_ok=True)
         raise
-    return JournalFile(Journal(memoryview(mapped)[NAMES_BYTES:], (stages, topics)), path, file, fault)
+    return JournalFile(InHandJournal(memoryview(mapped)[NAMES_BYTES:], (stages, topics)), path, file, fault)
 
 
 def _private(folder: Path) -> None:

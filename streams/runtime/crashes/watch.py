@@ -24,8 +24,7 @@ from typing import Protocol, TypeVar
 from agents.concurrency import AT_ONCE
 from agents.errors import Unavailable
 from streams.kafka.records import Record, TopicPartition
-from streams.runtime.crashes.journal import InHand, Journal, left_behind
-from streams.runtime.dead_letters import Failure
+from streams.runtime.crashes.journal import InHand, InHandJournal, left_behind
 from streams.telemetry import metrics
 
 LOGGER = logging.getLogger("fathom.group")
@@ -84,8 +83,8 @@ class Suspicion:
 class CrashWatch:
     """The suspects among the records of this process's partitions, and the turn of the one that is handled alone."""
 
-    def __init__(self, journal: Journal | None = None, counts: CrashCounts | None = None) -> None:
-        self.journal = journal or Journal.private()
+    def __init__(self, journal: InHandJournal | None = None, counts: CrashCounts | None = None) -> None:
+        self.journal = journal or InHandJournal.private()
         # Whether anything is suspected, or waits for a suspect: read for every record.
         self.careful = False
         self._counts = counts
@@ -149,10 +148,10 @@ class CrashWatch:
         found = self._suspects.get(InHand(stage, record.topic, record.partition, record.offset))
         return found if found is not None and found.crashes >= ALONE_AFTER else None
 
-    def verdict(self, stage: str, record: Record) -> Failure | None:
-        """The failure of a record that is not to be handled any more."""
+    def verdict(self, stage: str, record: Record) -> tuple[str, int] | None:
+        """Why a record is not to be handled any more, and after how many crashes; None: it is."""
         found = self.suspicion(stage, record)
-        return None if found is None or not found.guilty else _failure(stage, record, found)
+        return None if found is None or not found.guilty else (_why(stage, record, found), found.crashes)
 
     async def process(self, stage: str, ready: Sequence[D], process: Callable[[Sequence[D]], Awaitable[None]]) -> int:
         """Have the first of these processed, as many as may be at a time; returns how many."""
@@ -291,7 +290,7 @@ def _tell(in_hand: Collection[InHand], alone: InHand | None) -> None:
     metrics.log(LOGGER, logging.WARNING, "process.died", records_in_hand=len(in_hand), alone=who)
 
 
-def _failure(stage: str, record: Record, found: Suspicion) -> Failure:
+def _why(stage: str, record: Record, found: Suspicion) -> str:
     where = f"{record.topic}:{record.partition}:{record.offset}"
     detail = (
         f"{found.crashes} processes died while stage {stage} was handling {where}, alone at the last: it is not "
@@ -301,4 +300,4 @@ def _failure(stage: str, record: Record, found: Suspicion) -> Failure:
     metrics.log(
         LOGGER, logging.ERROR, "record.quarantined", stage=stage, record=where, crashes=found.crashes, code=CODE
     )
-    return Failure(CODE, detail, "ProcessDied", found.crashes)
+    return detail

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from streams.edges import canary
-from streams.edges.canary import Flight
+from streams.edges.canary import flights as canary
+from streams.edges.canary.flights import Flight
 from streams.edges.client.errors import DOWN, CommandFailed
 from streams.runtime.admission.fairness import CANARY, TenantCounts
 from streams.telemetry import metrics

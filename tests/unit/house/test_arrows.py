@@ -48,7 +48,8 @@ ARROWS: Mapping[str, str] = {
         agents.erasures agents.errors agents.evidence_sources agents.ports agents.second_opinion
         agents.core.assessment agents.core.claims agents.core.cognition agents.core.conversation agents.core.depth
         agents.core.documents agents.core.language agents.core.packs agents.core.progress agents.core.tools""",
-    "streams.config": "agents.core.cognition agents.core.packs",
+    "streams.setting_rules": "",
+    "streams.config": "agents.core.cognition agents.core.packs streams.setting_rules",
     "streams.policies": "agents.core.assessment agents.core.packs streams.config",
     "streams.dependencies": "agents.context agents.ports streams.config streams.documents streams.models",
     "streams.topology": """agents.cognition_model agents.concurrency agents.ports agents.core.assessment
@@ -76,10 +77,12 @@ ARROWS: Mapping[str, str] = {
         streams.kafka streams.stores.sessions streams.telemetry""",
     "streams.runtime": """agents.concurrency agents.context agents.core.depth agents.core.language agents.core.tools
         agents.errors agents.ports agents.stages streams.broker streams.config streams.dependencies streams.faust
-        streams.kafka streams.models streams.policies streams.runtime.admission streams.stores streams.stores.graph
-        streams.stores.passages
+        streams.kafka streams.models streams.policies streams.runtime.admission streams.runtime.crashes
+        streams.stores streams.stores.graph streams.stores.passages
         streams.stores.sessions streams.telemetry streams.topology streams.version streams.views""",
     "streams.runtime.admission": "streams.kafka",
+    "streams.runtime.crashes": """agents.concurrency agents.errors streams.config streams.kafka streams.telemetry
+        streams.topology""",
     "streams.replay": """agents.core.conversation agents.core.packs agents.core.progress agents.errors agents.ports
         agents.stages streams.broker streams.config streams.dependencies streams.kafka streams.models streams.policies
         streams.runtime streams.stores streams.version
@@ -100,6 +103,7 @@ ARROWS: Mapping[str, str] = {
         agents.errors agents.ports agents.stages streams.config
         streams.kafka streams.models streams.policies streams.runtime streams.telemetry""",
     "streams.edges.audit": "agents.errors agents.ports streams.edges.client streams.explanations streams.kafka",
+    "streams.edges.canary": "streams.edges.client streams.runtime.admission streams.telemetry",
     "streams.edges.http": """agents.core.packs agents.stages streams.config streams.edges.client streams.runtime
         streams.telemetry streams.version""",
     "streams.edges.http.endpoints": """agents.core.documents agents.core.packs agents.errors agents.ports
@@ -108,7 +112,8 @@ ARROWS: Mapping[str, str] = {
         streams.telemetry""",
     "streams.edges.http.openai": """streams.config streams.edges.client streams.edges.http
         streams.policies streams.telemetry""",
-    "streams.edges.http.app": """agents.ports agents.stages streams.config streams.documents streams.edges.client
+    "streams.edges.http.app": """agents.ports agents.stages streams.config streams.documents streams.edges.canary
+        streams.edges.client
         streams.edges.console streams.edges.http streams.edges.http.endpoints streams.edges.http.events
         streams.edges.http.openai streams.runtime streams.telemetry""",
     "streams.edges.mcp": """agents.core.claims agents.core.conversation agents.core.language agents.core.packs
@@ -126,7 +131,8 @@ ARROWS: Mapping[str, str] = {
         streams.topology""",
     "streams.edges.cli.dlq": """streams.config streams.edges.cli streams.edges.client streams.kafka streams.redrive
         streams.replay streams.runtime streams.topology""",
-    "streams.edges.cli.doctor": """agents.errors streams.config streams.edges.cli streams.edges.client streams.kafka
+    "streams.edges.cli.doctor": """agents.errors streams.config streams.edges.canary streams.edges.cli
+        streams.edges.client streams.kafka
         streams.replay streams.runtime streams.stores.graph streams.stores.seen streams.topology""",
     "streams.edges.cli.ingest": """agents.core.documents agents.errors agents.ports streams.documents streams.edges.cli
         streams.edges.client streams.kafka streams.runtime""",

@@ -1,6 +1,6 @@
 """A message of a tenant of its own through the whole pipeline to its pack, and erased again."""
 
-from streams.edges.canary import fly
+from streams.edges.canary.flights import fly
 from streams.edges.cli.doctor.findings import DOWN, OK, SKIPPED, WARN, Finding, found
 
 SLOW_S = 5.0

@@ -9,7 +9,7 @@ from starlette.types import ASGIApp
 
 from agents.ports.graph import DecisionReader
 from streams.config import Settings
-from streams.edges.canary import keep_flying
+from streams.edges.canary.flights import keep_flying
 from streams.edges.client import assessing, clients
 from streams.edges.console.address import PATH
 from streams.edges.console.pages import WithConsole

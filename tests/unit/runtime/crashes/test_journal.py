@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from streams.runtime.crashes.journal import InHand, Journal, deployment, left_behind, opened
+from streams.runtime.crashes.journal import InHand, InHandJournal, deployment, left_behind, opened
 from tests.checkout import ROOT
 
 STAGES, TOPICS = ("depth", "claims"), ("messages.in", "conversation.turns")
@@ -101,7 +101,7 @@ def test_a_journal_that_is_none_accuses_nobody(tmp_path: Path, raw: bytes):
 
 
 def test_more_in_hand_than_there_are_slots_is_no_error():
-    journal = Journal.private()
+    journal = InHandJournal.private()
     slots = [journal.begin(1, offset) for offset in range(1_000)]
     assert journal.in_hand == 1_000
     for slot in slots:
@@ -126,7 +126,7 @@ def test_a_record_costs_two_entries_of_a_microsecond_at_most(tmp_path: Path):
     assert best / 1_000 < 5e-6
 
 
-def _seconds(journal: Journal, place: int) -> float:
+def _seconds(journal: InHandJournal, place: int) -> float:
     began = time.process_time()
     for offset in range(1_000):
         journal.end(journal.begin(place | 3, offset))
