@@ -22,7 +22,7 @@ MAX_AGE_S = 30.0
 RESUME_DIVISOR = 8
 
 
-# The tenant of questions of our own (`streams.edges.canary.flights`): it is nobody's, and takes nothing from what others may.
+# The tenant of questions of our own: it is nobody's, and takes nothing from what others may.
 CANARY = "_canary"
 
 
