@@ -62,14 +62,14 @@ class AuditDecision(Event):
 class ErasureIssued(Event):
     """A conversation to erase from every store: what stems from its messages up to `up_to_seq`, and nothing later.
 
-    What has no place there goes up to `issued_at`, the profile and votes of a `user_id` whole. Asked by user or client.
+    What has no place there is erased up to `issued_at`; with `user_id`, that user's profile and votes are erased, too.
     """
 
     TYPE: ClassVar[str] = "memory.erasure-issued.v1"
     erasure_id: Id
     conversation_id: Id
     client_id: Id
-    asked_by: Id
+    asked_by: Id  # the user, else the client
     up_to_seq: int = Field(ge=0)
     issued_at: AwareDatetime
     source: Source

@@ -628,7 +628,7 @@ export interface DocumentSubmitted {
 /**
  * A conversation to erase from every store: what stems from its messages up to `up_to_seq`, and nothing later.
  *
- * What has no place there goes up to `issued_at`, the profile and votes of a `user_id` whole. Asked by user or client.
+ * What has no place there is erased up to `issued_at`; with `user_id`, that user's profile and votes are erased, too.
  *
  * `memory.erasure-issued.v1`
  */
