@@ -77,7 +77,7 @@ BOTH_HOLD: tuple[Pair, ...] = (
     ("en", "When is the second game?", "The first game is on 4 June.", "The second game moved to 11 June."),
     ("en", "What does it cost?", "A room costs 80 euros.", "There is a new garage, it costs 120 euros."),
     ("en", "What is the plumber's number?", "The plumber is 555-0142.", "I have a new phone, mine is 555-0199."),
-    ("en", "When do I probe?", "I probe home on 4 June.", "The cat has a new vet, we go there on 11 June."),
+    ("en", "When do I fly?", "I fly home on 4 June.", "The cat has a new vet, we go there on 11 June."),
     ("en", "How old is he?", "Tom has 3 cats.", "Now Lena has 4 cats."),
     ("en", "When is the exam?", "The exam is on 4 June.", "The hall is closed so the resit exam moves to 11 June."),
     ("pt", "Quando é a prova?", "A prova é dia 4 de junho.", "Choveu e a prova de tiro passou pro dia 11 de junho."),
