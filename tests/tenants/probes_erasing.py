@@ -48,11 +48,31 @@ async def graph(opened: Callable[[], AbstractAsyncContextManager[Any]]) -> None:
         await _come_late(store)
         assert await _erasable(store, ACME) == left
         assert await _erasable(store, BETA) == before[BETA.name]
+        await _person(store)
         for none in (*NONE, PUBLIC_TENANT):
             nobody = Conversation.model_construct(tenant=none, client_id="web", conversation_id="c1")
             why = "public_tenant_read_only" if none == PUBLIC_TENANT else "tenant_invalid"
             await refused(lambda n=nobody: store.note_erasure(n, ALL), why)
             await refused(lambda n=nobody: store.note_counts(n, ALL, {}), why)
+            await refused(lambda n=none: store.profile_nodes(n, "ana"), why)
+
+
+async def _person(store: Any) -> None:
+    """Who a user is goes for one tenant only, and what comes late of it is kept out for that tenant only."""
+    profiles = {tenant.name: await store.profile_nodes(tenant.name, "ana") for tenant in BOTH}
+    assert profiles[ACME.name].counts() == profiles[BETA.name].counts() != {}
+    await store.note_erasure(_who_is(ACME.name), ALL)
+    await store.erase(ACME.name, profiles[ACME.name])
+    for _late in range(2):
+        assert not any((await store.profile_nodes(ACME.name, "ana")).ids.values())
+        assert await store.profile_nodes(BETA.name, "ana") == profiles[BETA.name]
+        for tenant in BOTH:
+            await store.write_knowledge([received(memories.knowledge(said(tenant)), tenant.name)])
+
+
+def _who_is(tenant: str) -> Conversation:
+    """Written out: a rule that gave every tenant's users one place would be asked and answered by itself."""
+    return Conversation(tenant=tenant, client_id="ana", conversation_id="who-is:ana")
 
 
 async def _come_late(store: Any) -> None:
@@ -153,6 +173,24 @@ async def eraser(opened: Callable[[], AbstractAsyncContextManager[Any]]) -> None
         assert len(index._indexed) == 3
         assert await _erasable(store, BETA) == before
         assert not any(label == "Message" for label, _ in await _erasable(store, ACME))
+
+
+async def eraser_of_persons(opened: Callable[[], AbstractAsyncContextManager[Any]]) -> None:
+    """Who a user is and how they voted goes for the tenant that erases them, the one after the other."""
+    async with opened() as store:
+        votes = MemorySignalWeights()
+        await memories.remember(store, [*BOTH])
+        for tenant in BOTH:
+            await votes.add(tenant.name, memories.vote(said(tenant)))
+        for tenant, left in ((BETA, {ACME}), (ACME, set[Tenant]())):
+            issued = ErasureIssued(
+                erasure_id="e1", conversation_id="who-is:ana", client_id="ana", asked_by="ops", up_to_seq=0,
+                user_id="ana", issued_at=LATER, source=memories.PLACE,
+            )  # fmt: skip
+            await Eraser(store, MemoryPassageIndex(HashingEmbedder()), votes).handle(received(issued, tenant.name))
+            known = {each for each in BOTH if any((await store.profile_nodes(each.name, "ana")).ids.values())}
+            assert known == left
+            assert {each for each in BOTH if await votes.votes(each.name)} == left
 
 
 def _fields(of: Any) -> dict[str, Any]:

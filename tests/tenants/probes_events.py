@@ -11,12 +11,14 @@ import pytest
 
 from agents.core.documents import knowledge
 from agents.core.packs import join_table
+from agents.core.quarantine.sources import NOTHING, Quarantines
 from agents.errors import Rejected
 from agents.stages import assembler
 from schemas import codec
 from schemas.base import PUBLIC_TENANT, entity_key
 from schemas.depth import AppliedOptions
 from schemas.envelope import Outgoing
+from schemas.learning import QuarantineChanged, QuarantinedMessage
 from schemas.memory import DocumentSubmitted
 from schemas.packs import ContextPack, PartReport
 from schemas.retrieval import MemoryClass, PartFound
@@ -217,6 +219,31 @@ def pure() -> None:
 def _refused(ask: Callable[..., Any], *given: Any) -> None:
     with pytest.raises(Rejected):
         ask(*given)
+
+
+def quarantines() -> None:
+    """A source is hidden from the tenant that quarantined it until it lifts that; everybody's from everybody."""
+    known = Quarantines()
+    assert [known.hidden(tenant.name) for tenant in THREE] == [NOTHING] * 3
+
+    def changed(tenant: str, state: Any, *messages: str) -> None:
+        found = tuple(QuarantinedMessage(message_id=each, seq=0, **memories.WHERE) for each in messages)
+        named: Any = {"source_kind": "document", "source_id": "d1", "asked_by": "ana", "issued_at": memories.NOON}
+        known.apply(received(QuarantineChanged(**named, state=state, messages=found), tenant))
+
+    for tenant in THREE:
+        changed(tenant.name, "quarantined", f"m-{tenant.name}")
+        changed(tenant.name, "quarantined", f"m-{tenant.name}", f"n-{tenant.name}")
+    for _asked in range(2):
+        for tenant in THREE:
+            own = (f"m-{tenant.name}", f"n-{tenant.name}")
+            assert [[each.message_id for each in one.messages] for one in known.of(tenant.name)] == [[*own]]
+            assert known.hidden(tenant.name).messages == {*own}
+    changed("acme", "lifted")
+    assert (known.of("acme"), known.hidden("acme")) == ((), NOTHING)
+    assert [len(known.of(tenant.name)) for tenant in THREE] == [0, 1, 1]
+    changed(PUBLIC_TENANT, "quarantined", "m-all")
+    assert [len(known.hidden(tenant.name).messages) for tenant in THREE] == [1, 3, 3]
 
 
 def door() -> None:

@@ -20,6 +20,7 @@ from streams.stores.passages.points import payload_of
 from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
 from streams.stores.passages.qdrant_server import QdrantServerIndex
 from streams.stores.passages.vectors import HashingEmbedder
+from streams.stores.remote.client import RemoteIndex
 from streams.stores.sessions.memory import MemoryWorkingSets
 from streams.stores.sessions.redis_scripts import EPOCHS
 from streams.stores.sessions.redis_working_sets import RedisWorkingSets
@@ -272,6 +273,22 @@ async def process() -> None:
     assert sent == [(method, ACME.name) for method in methods]
 
 
+async def remote() -> None:
+    """What a command asks of a running `up`'s index is for the tenant that it was asked for."""
+    sent: list[Any] = []
+
+    class Apart:
+        async def ask(self, method: str, tenant: str, *_: Any, **__: Any) -> Any:
+            sent.append((method, tenant))
+            return Page((), None)
+
+    store = RemoteIndex(Apart())  # type: ignore[arg-type]
+    await store.listed(ACME.name, "semantic")
+    await store.upsert(ACME.name, "semantic", [passage("x")])
+    await store.remove(ACME.name, "semantic", ["x"])
+    assert sent == [(f"index.{method}", ACME.name) for method in ("listed", "upsert", "remove")]
+
+
 async def sets(make: Callable[[], Any]) -> None:
     """Conversations of one name are different conversations."""
     store = make()
@@ -376,6 +393,22 @@ async def _voted(store: Any) -> None:
         assert canaries(await store.votes(tenant.name)) == {tenant.canary}
     for tenant in THREE:
         assert canaries(await store.votes(tenant.name)) == {tenant.canary}
+
+
+async def unvoted() -> None:
+    """A user's votes are removed for one tenant only, at once for who has just read them; nobody's are nothing."""
+    for store in (MemorySignalWeights(), RedisSignalWeights(fakeredis.FakeAsyncRedis())):
+        for none in (*NONE, PUBLIC_TENANT):
+            await refused(lambda n=none, s=store: s.remove(n, "ana"), "tenant_invalid|public_tenant_read_only")
+        for tenant in THREE:
+            await store.add(tenant.name, memories.vote(said(tenant)))
+            assert canaries(await store.votes(tenant.name)) == {tenant.canary}
+        assert await store.remove("never-read", "ana") == 0
+        assert await store.remove(ACME.name, "bia") == 0
+        assert await store.remove(ACME.name, "ana") == 1
+        assert [canaries(await store.votes(tenant.name)) for tenant in THREE] == [set(), {BETA.canary}, {GAMA.canary}]
+        assert await store.remove(ACME.name, "ana") == 0
+        assert [canaries(await store.votes(tenant.name)) for tenant in THREE] == [set(), {BETA.canary}, {GAMA.canary}]
 
 
 async def tools() -> None:
