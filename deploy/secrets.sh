@@ -15,6 +15,12 @@ done
 # Neo4j's image takes user and password in one file.
 printf 'neo4j/%s' "$(cat secrets/neo4j_password)" > secrets/neo4j_auth
 chmod 644 secrets/neo4j_auth
+# It wraps the keys of persons (deploy/compose.keys.yml): keep a copy apart from all data.
+if [ ! -s secrets/master_key ]; then
+    head -c 32 /dev/urandom | base64 > secrets/master_key
+    chmod 644 secrets/master_key
+    printf 'made deploy/secrets/master_key\n'
+fi
 # Whose the token of /ask is: add others beside it.
 if [ ! -s secrets/ask_tokens ]; then
     token=$(LC_ALL=C tr -dc 'A-Za-z0-9' < /dev/urandom | head -c 32)

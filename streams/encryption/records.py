@@ -110,6 +110,17 @@ class RecordEncryption:
         found = (await self.store.current([subject])).get(subject)
         return None if found is None else found.id
 
+    async def open_some(self) -> str | None:
+        """The id of a key of the store, which the master key opens; None where the store has none.
+
+        Raises `ConfigError` where the master key is another one, `Unavailable`.
+        """
+        key = await self.store.any()
+        if key is None:
+            return None
+        self._master.unwrapped(key)
+        return key.id
+
     async def _current(self, subjects: Sequence[str]) -> tuple[str, AESGCM]:
         """The header and the cipher of these subjects; keys that are missing are made."""
         while True:

@@ -57,7 +57,7 @@ LOOK_EVERY_S = 2.0
 # As long as a cluster takes to find a new leader; a rebalance waits for thirty seconds.
 HANDOVER_S = 20.0
 # Watched as the stores are.
-BROKER, DISK = "broker", "disk"
+BROKER, DISK, KEYS = "broker", "disk", "keys"
 # Stages that learn from packs read several records at a time: a fetch for each would cost more than handling it.
 PATIENT_BYTES, PATIENT_MS = 65_536, 100
 
@@ -266,6 +266,8 @@ class Worker:
 
     def _checks(self) -> dict[str, Check]:
         checks: dict[str, Check] = {**self._stores.asking(), BROKER: partial(answered, self._probe)}
+        if self._security.encryption is not None:
+            checks[KEYS] = self._security.encryption.store.ping
         if (home := data_dir.home_of(self._settings.broker)) is not None:
             # In a thread: a disk that hangs would stop the loop.
             checks[DISK] = partial(asyncio.to_thread, _room, home)

@@ -56,6 +56,19 @@ def key(number: int) -> WrappedKey:
     return WrappedKey(f"{number:016x}", bytes([0, 255, number]) * 20)
 
 
+def test_some_key_is_found_while_there_is_one(opened: Open):
+    async def story(store: KeyStore) -> None:
+        assert await store.any() is None
+        await store.add(ANA, key(1))
+        await store.add(BIA, key(2))
+        assert await store.any() in (key(1), key(2))
+        for subject in (ANA, BIA):
+            await store.destroy(subject, AT)
+        assert await store.any() is None
+
+    run(opened, story)
+
+
 def test_the_first_key_of_a_person_wins_and_is_found_by_person_and_by_id(opened: Open):
     async def story(store: KeyStore) -> None:
         assert await store.current([ANA]) == {}

@@ -1,6 +1,7 @@
 """The Helm chart, rendered: valid for Kubernetes, safe by its own rules, and true of the topology."""
 
 import json
+import re
 import subprocess
 import tomllib
 from collections.abc import Callable
@@ -40,6 +41,7 @@ ALL: dict[str, Any] = LEAST | {
         "redis": {"urlSecret": "redis"},
         "qdrant": {"url": "http://qdrant:6333", "apiKeySecret": "qdrant"},
         "neo4j": {"url": "bolt://neo4j:7687", "passwordSecret": "neo4j"},
+        "keys": {"urlSecret": "keys-url", "masterKeySecret": "keys", "plainTopics": "context-packs.out"},
     },
     "serve": {"tokensSecret": "tokens", "ingress": {"enabled": True, "host": "fathom.example", "tlsSecret": "tls"}},
     "autoscaling": {"enabled": True},
@@ -49,6 +51,7 @@ ALL: dict[str, Any] = LEAST | {
     "settings": {"RAG_ENABLE_COGRAG": "on"},
 }
 MTLS = LEAST | {
+    "stores": LEAST["stores"] | {"keys": {"url": "redis://keys:6379/0", "masterKeySecret": "keys"}},
     "kafka": {"bootstrapServers": "k:9093", "security": "SSL"},
     "strimzi": {"enabled": True, "cluster": "k"},
     "seal": {"enabled": True, "every": 5},
@@ -83,8 +86,7 @@ def values(request: pytest.FixtureRequest) -> Given:
     return RENDERED[request.param]
 
 
-@pytest.fixture(scope="module")
-def kinds(values: Given) -> Kinds:
+def by_kind(values: Given) -> Kinds:
     found: Kinds = {}
     for each in yaml.safe_load_all(rendered(values)):
         found.setdefault(each["kind"], []).append(each)
@@ -92,11 +94,13 @@ def kinds(values: Given) -> Kinds:
 
 
 @pytest.fixture(scope="module")
+def kinds(values: Given) -> Kinds:
+    return by_kind(values)
+
+
+@pytest.fixture(scope="module")
 def everything() -> Kinds:
-    found: Kinds = {}
-    for each in yaml.safe_load_all(rendered(ALL)):
-        found.setdefault(each["kind"], []).append(each)
-    return found
+    return by_kind(ALL)
 
 
 def pods(kinds: Kinds) -> list[dict[str, Any]]:
@@ -271,6 +275,19 @@ def test_the_sealer_sees_kafka_and_no_store(everything: Kinds) -> None:
     assert {volume["name"] for volume in pod["volumes"]} == {"tmp", "kafka", "kafka-ca"}
 
 
+@pytest.mark.parametrize("values", [ALL, MTLS], ids=["url in a secret", "url in the values"])
+def test_every_process_but_the_sealer_has_the_keys_of_persons(values: Given) -> None:
+    kinds = by_kind(values)
+    for pod in pods(kinds):
+        found = environment(kinds, pod)
+        names = {name for name in found if name in ("FATHOM_SUBJECT_KEYS", "FATHOM_MASTER_KEY_FILE")}
+        assert len(names) == (0 if pod["containers"][0]["name"] == "seal" else 2), pod["containers"][0]["command"]
+
+
+def test_without_keys_of_persons_nothing_speaks_of_them() -> None:
+    assert not {"SUBJECT_KEYS", "MASTER_KEY"} & {*re.findall(r"[A-Z]+_KEYS?", rendered(LEAST))}
+
+
 def test_the_version_is_that_of_the_package() -> None:
     chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
     version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
@@ -283,6 +300,8 @@ def test_the_version_is_that_of_the_package() -> None:
     [
         ({"kafka": {"bootstrapServers": ""}}, "kafka.bootstrapServers is missing"),
         ({"stores": LEAST["stores"] | {"redis": {}}}, "stores.redis is missing"),
+        ({"stores": LEAST["stores"] | {"keys": {"url": "redis://k:6379/0"}}}, "stores.keys.masterKeySecret is missing"),
+        ({"stores": LEAST["stores"] | {"keys": {"masterKeySecret": "keys"}}}, "stores.keys.url is missing"),
         ({"serve": {}}, "serve.tokensSecret is missing"),
         ({"groups": {"plannner": {"replicas": 2}}}, "groups.plannner is no group; there are depth, planner"),
         ({"groups": {"planner": {"replicas": 99}}}, "replicas beyond the partitions have nothing to read"),

@@ -23,7 +23,8 @@ WORKERS = 4
 # Under load: seconds, and messages a second.
 LOADED_S, RATE = 300.0, 100.0
 ALONE = "FATHOM_TEST_ALONE"
-SERVERS = ("kafka", "redis", "qdrant", "neo4j")
+# Kinds on a server, which may be lacking here.
+SERVERS = {"kafka": "kafka", "redis": "redis", "qdrant": "qdrant", "neo4j": "neo4j", "keys": "redis"}
 
 
 def run(
@@ -60,7 +61,7 @@ def main() -> int:
         os.execvpe(
             alone[0], [*alone, sys.executable, "-m", "tests.health.run", *sys.argv[1:]], {**os.environ, ALONE: "1"}
         )
-    left_out = {name: why for name in SERVERS if (why := lacking(name)) is not None}
+    left_out = {kind: why for kind, name in SERVERS.items() if (why := lacking(name)) is not None}
     kinds = [kind for kind in given.only or KINDS if kind not in left_out]
     for why in left_out.values():
         _say(f"left out: {why}")

@@ -15,6 +15,7 @@ from urllib.request import urlopen
 
 import orjson
 
+from streams.stores.keys.master_key import made_master_key
 from tests.e2e.test_up import IN_MEMORY, ROOT, SMALL, START_S, _clean, _descendants
 from tests.servers.kafka import KafkaServer
 from tests.servers.neo4j import Neo4jServer
@@ -27,6 +28,7 @@ END_S = 60.0
 READS_S = 3.0
 FULL_BYTES = 8_000_000
 EMBEDDED = "embedded://"
+KEYS = ("FATHOM_SUBJECT_KEYS", "FATHOM_MASTER_KEY_FILE")
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,7 @@ KINDS = {
         Kind("redis", "working_set is unavailable", server=RedisServer),
         Kind("qdrant", "index is unavailable", server=QdrantServer),
         Kind("neo4j", "graph is unavailable", server=Neo4jServer),
+        Kind("keys", "keys is unavailable", server=RedisServer),
     )
 }
 # The processes that `fathom up` brings along: a module of ours, or a program.
@@ -65,6 +68,8 @@ class Site:
         self, kind: Kind, directory: Path, addresses: dict[str, str], worker: "subprocess.Popen[str]", pid: int
     ) -> None:
         self.kind = kind
+        # Settings that its clients need too.
+        self.shared: Mapping[str, str] = {}
         self.directory = directory
         self.bootstrap, self.http = addresses["bootstrap"], addresses["http"]
         self.worker = worker
@@ -126,7 +131,8 @@ class Site:
     def answers(self) -> bool:
         """Whether a question gets its pack."""
         command = [sys.executable, "-m", "streams", "ask", "Olá!", "--broker", self.bootstrap, "--json"]
-        done = subprocess.run(command, cwd=ROOT, env=_clean(), capture_output=True, timeout=END_S, check=False)
+        environment = {**_clean(), **self.shared}
+        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, timeout=END_S, check=False)
         return done.returncode == 0 and b"pack_id" in done.stdout
 
     def metric(self, name: str) -> float:
@@ -149,7 +155,7 @@ def running(kind: Kind, directory: Path) -> Iterator[Site]:
         environment = {**_clean(), **SMALL, **IN_MEMORY, "FATHOM_HTTP_PORT": "0", **urls}
         server = None if kind.server is None else stack.enter_context(kind.server(directory / "server"))
         if server is not None:
-            environment |= _place(server, directory)
+            environment |= _keys(server, directory) if kind.name == "keys" else _place(server, directory)
         command = ["worker"] if isinstance(server, KafkaServer) else ["up", "--data", str(home), "--port", "0"]
         with (directory / "worker.err").open("wb") as errors:
             worker = subprocess.Popen(
@@ -162,6 +168,7 @@ def running(kind: Kind, directory: Path) -> Iterator[Site]:
         assert line, (directory / "worker.err").read_text()
         pid = server.pid if server is not None else _brought(worker.pid, BROUGHT.get(kind.name))
         site = Site(kind, directory, orjson.loads(line), worker, pid or 0)
+        site.shared = {name: value for name, value in environment.items() if name in KEYS}
         stack.callback(site.give)
         until(site.settled, START_S)
         yield site
@@ -175,6 +182,12 @@ def until(holds: Callable[[], bool], seconds: float, pause: float = 0.1) -> floa
             return None
         time.sleep(pause)
     return time.monotonic() - began
+
+
+def _keys(server: Server, directory: Path) -> dict[str, str]:
+    assert isinstance(server, RedisServer)
+    made_master_key(directory / "master.key")
+    return dict(zip(KEYS, (server.url, str(directory / "master.key")), strict=True))
 
 
 def _place(server: Server, directory: Path) -> dict[str, str]:

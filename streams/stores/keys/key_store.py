@@ -43,6 +43,9 @@ class KeyStore(Protocol):
     async def destroyed(self, subject: str) -> tuple[DestroyedKey, ...]:
         """The destroyed keys of a subject, oldest first."""
 
+    async def any(self) -> WrappedKey | None:
+        """One of the keys; None where there are none."""
+
     async def ping(self) -> None:
         """Raises `Unavailable` where the store does not answer."""
 

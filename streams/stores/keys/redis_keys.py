@@ -90,6 +90,18 @@ class RedisKeyStore:
         found = await self.by_id(ids)
         return tuple(key for own in ids if isinstance(key := found.get(own), DestroyedKey))
 
+    async def any(self) -> WrappedKey | None:
+        """One of the keys; None where there are none."""
+
+        async def first(redis: Redis) -> bytes | None:
+            async for name in redis.scan_iter(match=f"{OURS}:of:*", count=1_000):
+                if (raw := await redis.get(name)) is not None:
+                    return cast("bytes", raw)
+            return None
+
+        raw = await self._run(first)
+        return None if raw is None else _wrapped(raw)
+
     async def ping(self) -> None:
         """Raises `Unavailable` where the server does not answer."""
         await self._run(lambda redis: redis.ping())

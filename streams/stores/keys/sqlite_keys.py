@@ -92,6 +92,15 @@ class SqliteKeyStore:
 
         return await self._run(read)
 
+    async def any(self) -> WrappedKey | None:
+        """One of the keys; None where there are none."""
+
+        def read(file: sqlite3.Connection) -> WrappedKey | None:
+            row = file.execute("SELECT id, wrapped FROM subject_key LIMIT 1").fetchone()
+            return row and WrappedKey(*row)
+
+        return await self._run(read)
+
     async def ping(self) -> None:
         """Raises `Unavailable` where the file cannot be read."""
         await self._run(lambda file: file.execute("SELECT 1 FROM subject_key LIMIT 1").fetchone())

@@ -43,6 +43,9 @@ class MemoryKeyStore:
     async def destroyed(self, subject: str) -> tuple[DestroyedKey, ...]:
         return tuple(self.gone.get(subject, ()))
 
+    async def any(self) -> WrappedKey | None:
+        return next(iter(self.keys.values()), None)
+
     async def ping(self) -> None:
         return
 

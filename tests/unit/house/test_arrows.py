@@ -127,7 +127,8 @@ ARROWS: Mapping[str, str] = {
         streams.policies streams.telemetry""",
     "streams.edges.http.app": """agents.ports agents.stages streams.config streams.documents streams.edges.canary
         streams.edges.client streams.edges.console streams.edges.http streams.edges.http.endpoints
-        streams.edges.http.events streams.edges.http.openai streams.runtime streams.telemetry""",
+        streams.edges.http.events streams.edges.http.openai streams.kafka streams.runtime
+        streams.telemetry""",
     "streams.edges.mcp": """agents.core.claims agents.core.conversation agents.core.language agents.core.packs
         agents.stages streams.config streams.edges.client streams.edges.http streams.telemetry
         streams.version""",
@@ -146,7 +147,7 @@ ARROWS: Mapping[str, str] = {
     "streams.edges.cli.quarantine": """agents.core.quarantine streams.edges.cli streams.edges.client streams.kafka
         streams.replay streams.usage""",
     "streams.edges.cli.doctor": """agents.errors streams.config streams.edges.canary streams.edges.cli
-        streams.edges.client streams.edges.operations streams.kafka streams.replay streams.runtime
+        streams.edges.client streams.edges.operations streams.encryption streams.kafka streams.replay streams.runtime
         streams.stores.graph streams.stores.remote streams.stores.seen streams.topology""",
     "streams.edges.cli.ingest": """agents.core.documents agents.errors agents.ports streams.documents streams.edges.cli
         streams.edges.client streams.kafka streams.runtime""",

@@ -16,12 +16,14 @@ from jsonschema import Draft7Validator
 from streams import config
 from streams.edges.http import tokens
 from streams.edges.http.tokens import Grant
+from streams.stores.keys.master_key import read_master_key
 from streams.topology import GROUPS, stages_of
 from tests.checkout import ROOT
 
 SCHEMA = json.loads((ROOT / "tests/unit/house/compose-spec.json").read_text())
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
+KEYS: dict[str, Any] = yaml.safe_load((ROOT / "deploy/compose.keys.yml").read_text())
 DOCKERFILE = (ROOT / "deploy/Dockerfile").read_text()
 EXACT = re.compile(r"[\w./-]+:v?\d+\.\d+\.\d+(-[a-z0-9.-]+)?")
 PROFILES = {"core", "obs", "ui", "demo"}
@@ -170,7 +172,9 @@ def test_each_secret_is_made_once_and_lies_where_its_owner_alone_gets_in(tmp_pat
         subprocess.run(["sh", str(script)], check=True, capture_output=True)
         before, read = read, {path.name: path.read_text() for path in (tmp_path / "secrets").iterdir()}
     assert before == read
-    assert {f"./deploy/secrets/{name}" for name in read} == {each["file"] for each in COMPOSE["secrets"].values()}
+    named = [*COMPOSE["secrets"].values(), *KEYS["secrets"].values()]
+    assert {f"./deploy/secrets/{name}" for name in read} == {each["file"] for each in named}
+    read_master_key(tmp_path / "secrets/master_key")
     assert all(len(text) >= 32 for text in read.values())
     assert read["neo4j_auth"] == f"neo4j/{read['neo4j_password']}"
     known = tokens.of_file(tmp_path / "secrets/ask_tokens", "ask_tokens_file")
@@ -190,6 +194,22 @@ def test_the_sealer_has_no_secret_and_goes_on_sealing():
     assert SERVICES["seal"]["secrets"] == []
     assert SERVICES["seal"]["command"][1:4] == ["audit", "seal", "--every"]
     assert SERVICES["seal"]["restart"] == "unless-stopped"
+
+
+def test_with_keys_of_persons_every_process_that_speaks_of_them_has_them():
+    assert list(Draft7Validator(SCHEMA).iter_errors(KEYS)) == []
+    services = KEYS["services"]
+    assert services.keys() == {"keys", "ask", "demo", *workers()}
+    for name in services.keys() - {"keys"}:
+        settings = services[name]["environment"]
+        assert config.load(environment(name) | settings).subject_keys == "redis://keys:6379/0"
+        assert settings["FATHOM_MASTER_KEY_FILE"] == f"/run/secrets/{services[name]['secrets'][0]}"
+        assert services[name]["depends_on"] == {"keys": {"condition": "service_healthy"}}
+    own, sessions = services["keys"], SERVICES["redis"]
+    assert own["command"][own["command"].index("--appendfsync") + 1] == "always"
+    assert own["volumes"] == [f"{name}:/data" for name in KEYS["volumes"]] != sessions["volumes"]
+    for field in ("image", "read_only", "cap_drop", "security_opt", "user", "profiles"):
+        assert own[field] == sessions[field], field
 
 
 def test_the_dockerfile_builds_what_compose_runs():

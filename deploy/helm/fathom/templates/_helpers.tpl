@@ -55,6 +55,13 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- $_ := required "stores.qdrant.url is missing: workers share it" .Values.stores.qdrant.url -}}
 {{- $_ := required "stores.neo4j.url is missing: workers share it" .Values.stores.neo4j.url -}}
 {{- $_ := required "stores.neo4j.passwordSecret is missing: name the Secret with `password`" .Values.stores.neo4j.passwordSecret -}}
+{{- $keys := or .Values.stores.keys.url .Values.stores.keys.urlSecret -}}
+{{- if and $keys (not .Values.stores.keys.masterKeySecret) -}}
+{{- fail "stores.keys.masterKeySecret is missing: name the Secret with `master-key`, which wraps the keys of persons" -}}
+{{- end -}}
+{{- if and (not $keys) (or .Values.stores.keys.masterKeySecret .Values.stores.keys.plainTopics) -}}
+{{- fail "stores.keys.url is missing: write the URL of the Redis with the keys of persons, or stores.keys.urlSecret" -}}
+{{- end -}}
 {{- if .Values.serve.enabled -}}
 {{- $_ := required "serve.tokensSecret is missing: name the Secret with `tokens`, or say serve.enabled=false" .Values.serve.tokensSecret -}}
 {{- end -}}
@@ -106,6 +113,17 @@ FATHOM_QDRANT_API_KEY_FILE: /secrets/qdrant/api-key
 FATHOM_NEO4J_URL: {{ .Values.stores.neo4j.url | quote }}
 FATHOM_NEO4J_USER: {{ .Values.stores.neo4j.user | quote }}
 FATHOM_NEO4J_PASSWORD_FILE: /secrets/neo4j/password
+{{- with .Values.stores.keys }}
+{{- if .masterKeySecret }}
+{{- if not .urlSecret }}
+FATHOM_SUBJECT_KEYS: {{ .url | quote }}
+{{- end }}
+FATHOM_MASTER_KEY_FILE: /secrets/keys/master-key
+{{- with .plainTopics }}
+FATHOM_PLAIN_TOPICS: {{ . | quote }}
+{{- end }}
+{{- end }}
+{{- end }}
 {{- range $file, $_ := .Values.policies }}
 FATHOM_{{ trimSuffix ".yaml" $file | trimSuffix "s" | upper }}_POLICY: /policies/{{ $file }}
 {{- end }}
@@ -165,6 +183,9 @@ readinessProbe:
 - {name: qdrant, mountPath: /secrets/qdrant, readOnly: true}
 {{- end }}
 - {name: neo4j, mountPath: /secrets/neo4j, readOnly: true}
+{{- if $.Values.stores.keys.masterKeySecret }}
+- {name: keys, mountPath: /secrets/keys, readOnly: true}
+{{- end }}
 {{- if $.Values.policies }}
 - {name: policies, mountPath: /policies, readOnly: true}
 {{- end }}
@@ -192,6 +213,10 @@ readinessProbe:
 {{- end }}
 - name: neo4j
   secret: {secretName: {{ $.Values.stores.neo4j.passwordSecret }}, defaultMode: 0440}
+{{- with $.Values.stores.keys.masterKeySecret }}
+- name: keys
+  secret: {secretName: {{ . }}, defaultMode: 0440}
+{{- end }}
 {{- if $.Values.policies }}
 - name: policies
   configMap: {name: {{ include "fathom.fullname" $ }}-policies}
@@ -208,6 +233,10 @@ readinessProbe:
 {{- end }}
 {{- with $.Values.stores.redis.urlSecret }}
 - name: FATHOM_REDIS_URL
+  valueFrom: {secretKeyRef: {name: {{ . }}, key: url}}
+{{- end }}
+{{- with $.Values.stores.keys.urlSecret }}
+- name: FATHOM_SUBJECT_KEYS
   valueFrom: {secretKeyRef: {name: {{ . }}, key: url}}
 {{- end }}
 {{- range $name, $value := index . 2 }}

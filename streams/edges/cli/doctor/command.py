@@ -17,6 +17,7 @@ from streams.edges.cli.doctor.canary import canary as canary_finding
 from streams.edges.cli.doctor.canary import unsent
 from streams.edges.cli.doctor.findings import DOWN as DOWN_STATE
 from streams.edges.cli.doctor.findings import WRONG, Finding, found
+from streams.edges.cli.doctor.keys import keys
 from streams.edges.cli.doctor.machine import machine
 from streams.edges.cli.doctor.stores import note_of, stores
 from streams.edges.cli.progress import Progress
@@ -102,6 +103,7 @@ async def _checked(
         findings.append(await asyncio.to_thread(running.model, settings.llm_url))
         index = store_settings(settings, STAGES).index_directory()
         findings += await stores(settings, ready, note_of(index))
+        findings += await keys(settings)
         async with broker_source.broker_of(settings) as bootstrap:
             findings += await broker_findings(settings, bootstrap, runs=home is None or addresses is not None)
             findings.append(await canary_finding(bootstrap) if canary else unsent())

@@ -101,6 +101,31 @@ REMEDIES: Final[Mapping[str, Remedy]] = {
         GUIDE + "the-working-set-and-redis",
     ),
     "redis-clock": Remedy("its clock or this machine's is wrong", "timedatectl status", GUIDE + "delivery"),
+    "keys": Remedy(
+        "the store of the keys of persons does not run, refuses us, or its settings do not fit",
+        "fathom config check",
+        GUIDE + "keys-of-persons",
+    ),
+    "master-key": Remedy(
+        "FATHOM_MASTER_KEY_FILE is not the file that the workers have, or the store is another one's",
+        "name the file that the workers have, or restore it from its backup",
+        GUIDE + "keys-of-persons",
+    ),
+    "keys-policy": Remedy(
+        "it may evict keys when its memory is full, and what they encrypt is lost",
+        "redis-cli config set maxmemory-policy noeviction",
+        GUIDE + "keys-of-persons",
+    ),
+    "keys-persistence": Remedy(
+        "after a restart the keys are gone, and what they encrypt is lost",
+        "redis-cli config set appendonly yes && redis-cli config set appendfsync always",
+        GUIDE + "keys-of-persons",
+    ),
+    "keys-apart": Remedy(
+        "who empties the sessions, which is harmless, empties the keys too, which is not",
+        "move the keys to a server of their own",
+        GUIDE + "keys-of-persons",
+    ),
     "graph": Remedy("it does not run, or refuses us", "fathom config show", GUIDE + "when-a-store-is-away"),
     "graph-version": Remedy("a Neo4j older than 5", "upgrade it", GUIDE + "install-it"),
     "graph-schema": Remedy(

@@ -21,11 +21,12 @@ from streams.edges.http.events.progress_tail import ProgressTail
 from streams.edges.http.pending_replies import PendingReplies
 from streams.edges.http.request_reply import Exchange
 from streams.edges.http.tokens import Tokens
+from streams.kafka.security import security_of
 from streams.runtime import data_dir
 from streams.runtime.decision_source import OtherLoopDecisions, of_server
 from streams.runtime.health import Health, ProcessState
 from streams.runtime.health_server import HealthServer, listening
-from streams.runtime.store_watch import StoreWatch, answered, broker_probe
+from streams.runtime.store_watch import Check, StoreWatch, answered, broker_probe
 from streams.telemetry import metrics
 
 # Of answers for questions that are repeated, and of progress.
@@ -100,7 +101,10 @@ async def serve(settings: Settings, broker: str | None, host: str, port: int) ->
     """Serve until SIGINT or SIGTERM; raises `ConfigError`."""
     front = ApiFront(settings, tokens.of_file(settings.ask_tokens_file, "ask_tokens_file"), host)
     probe = broker_probe(front.exchange.bootstrap, settings)
-    watch = StoreWatch({"broker": partial(answered, probe)})
+    checks: dict[str, Check] = {"broker": partial(answered, probe)}
+    if (encryption := security_of(settings).encryption) is not None:
+        checks["keys"] = encryption.store.ping
+    watch = StoreWatch(checks)
     health = _Health(front.exchange, watch)
     with listening(settings.http_host, settings.http_port, "FATHOM_HTTP_HOST", "FATHOM_HTTP_PORT") as listener:
         async with front.running(broker) as app:

@@ -1,13 +1,17 @@
 """What `fathom doctor` makes of what it sees: each broken thing is found, and each whole one passes."""
 
+import asyncio
 from pathlib import Path
 
-from streams.edges.cli.doctor import broker, canary, machine, running, shown, stores
+from streams.config import Settings
+from streams.edges.cli.doctor import broker, canary, keys, machine, running, shown, stores
 from streams.edges.cli.doctor.findings import DOWN, OK, SKIPPED, WARN, WRONG, Finding
 from streams.edges.cli.doctor.remedies import REMEDIES
 from streams.edges.operations.lag import GroupLag
+from streams.encryption.opening import encryption_of
 from streams.kafka.lag_status import LagJudged, LagStatus
 from streams.kafka.topics_plan import TopicChange
+from streams.stores.keys.master_key import made_master_key
 from streams.stores.passages.vectors import HashingEmbedder, UseEmbedder
 from streams.stores.seen.neo4j_seen import Neo4jSeen
 from streams.stores.seen.qdrant_seen import QdrantSeen, collection_of
@@ -86,6 +90,42 @@ def test_redis_that_evicts_keeps_nothing_or_is_full_is_told() -> None:
     assert set(states(stores.redis(fine)).values()) == {OK}
     bad = RedisSeen("Redis", "5.0.1", "allkeys-lru", 100, 99, False, 9.0)
     assert list(states(stores.redis(bad)).values()) == [OK, WRONG, WRONG, WARN, WARN, WARN]
+
+
+def test_keys_of_persons_that_are_lost_or_opened_by_another_master_key_are_told(tmp_path: Path) -> None:
+    def told(**given: object) -> dict[str, str]:
+        return states(asyncio.run(keys.keys(Settings(**given))))  # type: ignore[arg-type]
+
+    checks = ("keys", *keys.CHECKS)
+    assert told() == dict.fromkeys(checks, SKIPPED)
+    here = {"subject_keys": f"embedded://{tmp_path}"}
+    embedded = dict.fromkeys(checks, SKIPPED) | {"keys": OK}
+    assert told(**here) == embedded
+    encryption = encryption_of(Settings(**here))  # type: ignore[arg-type]
+    assert encryption is not None
+    asyncio.run(encryption.store.add("acme|ana", made_master_key(tmp_path / "keys" / "master.key").fresh()))
+    assert told(**here) == embedded | {"master-key": OK}
+    made_master_key(tmp_path / "another.key")
+    other = told(**here, master_key_file=tmp_path / "another.key")
+    assert other == embedded | {"master-key": WRONG}
+    away = {"subject_keys": "redis://127.0.0.1:1/0", "master_key_file": tmp_path / "another.key"}
+    assert told(**away) == dict.fromkeys(checks, SKIPPED) | {"keys": DOWN}
+    assert told(subject_keys="redis://127.0.0.1:1/0") == dict.fromkeys(checks, SKIPPED) | {"keys": WRONG}
+
+
+def test_a_server_of_keys_that_evicts_them_keeps_nothing_or_has_the_sessions_is_told() -> None:
+    fine = RedisSeen("Redis", "7.2.4", "noeviction", 0, 10, True, 0.0)
+    bad = RedisSeen("Redis", "7.2.4", "allkeys-lru", 0, 10, False, 0.0)
+    assert states(keys.kept(fine)) == {"keys-policy": OK, "keys-persistence": OK}
+    assert states(keys.kept(bad)) == {"keys-policy": WRONG, "keys-persistence": WRONG}
+    for one, other, state in (
+        ("redis://keys:6379/0", "redis://redis:6379/0", OK),
+        ("redis://redis:6379/1", "redis://redis/0", WARN),
+        ("redis://:x@redis:6380/1", "redis://redis:6379/0", OK),
+        ("unix:///a.sock", "unix:///b.sock", OK),
+        ("redis://redis:6379/0", "embedded://.fathom/valkey", OK),
+    ):
+        assert keys.apart(one, other).state == state, (one, other)
 
 
 def test_a_graph_without_its_schema_is_told() -> None:
