@@ -32,10 +32,21 @@ class LedgerHandler(Handler, Protocol):
     """A stage that holds its inputs until what it makes of them is in its output, which it reads when it starts."""
 
     def assigned(self, partition: int, emitted: Iterable[Received[Event]]) -> None:
-        """Start a partition with empty state, given the contents of its output partition."""
+        """Start a partition with empty state, given the recent contents of its output partition."""
 
     def revoked(self, partition: int) -> None:
         """Drop the state of a partition."""
+
+
+@runtime_checkable
+class LookingBackHandler(LedgerHandler, Protocol):
+    """A join that may be asked for what has been in its output for longer than was read when it started."""
+
+    def unknown_since(self, record: Received[Any]) -> datetime | None:
+        """The time since which the output is to be known before the record is handled, where it is not."""
+
+    def remember(self, partition: int, emitted: Iterable[Received[Event]], since: datetime) -> None:
+        """Take what the output has since a time, oldest first; what is known already changes nothing."""
 
 
 @runtime_checkable

@@ -41,6 +41,15 @@ class Assembler:
         """Start a partition with empty state, given the contents of its output partition."""
         self._tables[partition] = JoinTable(partition, self._rules, emitted)
 
+    def unknown_since(self, record: Received[Partial]) -> datetime | None:
+        """The time since which the output is to be known before the record is handled, where it is not."""
+        table = self._tables.get(record.partition)
+        return None if table is None else table.ledger.unknown_since(record.event)
+
+    def remember(self, partition: int, emitted: Iterable[Received[ContextPack]], since: datetime) -> None:
+        """Take what the output has since an earlier time, oldest first."""
+        self._tables[partition].ledger.remember(emitted, since)
+
     def revoked(self, partition: int) -> None:
         """Drop the state of a partition; its next owner reads the uncommitted suffix again."""
         self._tables.pop(partition, None)

@@ -1,12 +1,15 @@
 """Reading of a join's output partitions, so that a restarted join emits nothing twice.
 
 Output partition p is the ledger of input partition p. Everything in the uncommitted suffix of the input was emitted
-after the suffix began; reading from a little before that time finds it, however long the output is.
+after the suffix began; reading from a little before that time finds it, however long the output is. What a stage before
+sends again after it was committed here is looked for further back, when it comes.
 """
 
 import asyncio
 import time
 from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.errors import KafkaError, KafkaTimeoutError
@@ -21,6 +24,17 @@ from streams.kafka.security import PLAINTEXT, Security
 # Also covers the assembler's window for the previous pack (two minutes) and clock differences.
 LOOK_BACK_MS = 3 * 60 * 1000
 RETRY_S = 0.5
+# More than this no join remembers of a partition.
+MOST = 50_000
+ALWAYS = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerRead:
+    """The records of an output partition since a time, oldest first; of all of it since `ALWAYS`."""
+
+    emitted: list[Received[Event]]
+    since: datetime
 
 
 async def read(
@@ -30,12 +44,14 @@ async def read(
     partitions: Iterable[int],
     group: str,
     security: Security = PLAINTEXT,
-) -> dict[int, list[Received[Event]]]:
-    """The recent records of each output partition, oldest first; waits while no broker answers."""
+    *,
+    since: datetime | None = None,
+) -> dict[int, LedgerRead]:
+    """The records of each output partition since a time, or the recent ones; waits while no broker answers."""
     numbers = tuple(partitions)
     while numbers:
         try:
-            return await _read(bootstrap, source, ledger, numbers, group, security)
+            return await _read(bootstrap, source, ledger, numbers, group, security, since)
         except KafkaError as error:
             # Raised, it would end the worker: an absent broker comes back, and the next rebalance cancels this.
             if not (error.retriable or isinstance(error, KafkaTimeoutError)):
@@ -45,21 +61,38 @@ async def read(
 
 
 async def _read(
-    bootstrap: str, source: str, ledger: Topic, partitions: Iterable[int], group: str, security: Security
-) -> dict[int, list[Received[Event]]]:
+    bootstrap: str,
+    source: str,
+    ledger: Topic,
+    partitions: Iterable[int],
+    group: str,
+    security: Security,
+    wanted: datetime | None,
+) -> dict[int, LedgerRead]:
     found: dict[int, list[Received[Event]]] = {partition: [] for partition in partitions}
     consumer = clients.new_consumer(bootstrap, security, group_id=group)
     try:
         await consumer.start()
-        since = await _first_uncommitted(consumer, source, found)
-        begins = {partition: at - LOOK_BACK_MS for partition, at in since.items()}
-        outputs = await written_since(consumer, await bounds(consumer, ledger.name, found), begins)
+        if wanted is None:
+            since = await _first_uncommitted(consumer, source, found)
+            begins = {partition: at - LOOK_BACK_MS for partition, at in since.items()}
+        else:
+            begins = dict.fromkeys(found, int(wanted.timestamp() * 1000))
+        whole = await bounds(consumer, ledger.name, found)
+        kept = {tp: (max(first, end - MOST), end) for tp, (first, end) in whole.items()}
+        outputs = await written_since(consumer, kept, begins)
         # Unreadable records on our output are an outsider's: they were not emitted by us.
         async for emitted in events(consumer, outputs):
             found[emitted.partition].append(emitted)
     finally:
         await consumer.stop()
-    return found
+    from_first = {tp.partition for tp, (begin, _) in outputs.items() if begin <= kept[tp][0]}
+    return {
+        partition: LedgerRead(
+            own, ALWAYS if partition in from_first else datetime.fromtimestamp(begins[partition] / 1000, UTC)
+        )
+        for partition, own in found.items()
+    }
 
 
 async def _first_uncommitted(consumer: AIOKafkaConsumer, source: str, partitions: Iterable[int]) -> dict[int, int]:

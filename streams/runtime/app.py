@@ -4,8 +4,9 @@ import asyncio
 import logging
 import shutil
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from socket import socket
@@ -14,8 +15,6 @@ from urllib.parse import urlsplit
 from agents.context import ContextManager
 from agents.core.quarantine.sources import Quarantines
 from agents.ports.sessions import ToolSessions, WorkingSets
-from schemas.base import Event
-from schemas.envelope import Received
 from schemas.policy import ContextPolicy
 from schemas.tool_policy import ToolPolicy
 from schemas.topics import MEMORY_VOTES, MESSAGES_IN, TOOLS_CALLS_IN
@@ -26,6 +25,7 @@ from streams.faust.consumer_group import ConsumerGroup
 from streams.kafka import ledger, topics_admin, topics_plan
 from streams.kafka.broker_probe import BrokerProbe
 from streams.kafka.lag_status import NUMBERS, LagSample, LagWindow, stands, worst
+from streams.kafka.ledger import LedgerRead
 from streams.kafka.producer import Producer
 from streams.kafka.records import TopicPartition
 from streams.kafka.security import security_of
@@ -228,8 +228,8 @@ class Worker:
         group = ConsumerGroup(
             rows[0][0].consumer_group,
             runner.topics,
-            # A join's packs are awaited: one that arrives after the next owner has read the ledger would be sent twice.
-            handover_timeout=HANDOVER_S if any(stage.ledger for stage, _ in rows) else None,
+            # What is in hand is awaited, or it is done again by the next owner; a join's packs would be sent twice.
+            handover_timeout=HANDOVER_S,
             bootstrap=self._bootstrap,
             sink=runner.sink,
             copartitioned=runner.copartitioned,
@@ -246,11 +246,11 @@ class Worker:
         return group, runner
 
     async def _read_ledger(
-        self, stage: Stage, partitions: frozenset[TopicPartition]
-    ) -> dict[int, list[Received[Event]]]:
+        self, stage: Stage, numbers: Collection[int], since: datetime | None
+    ) -> dict[int, LedgerRead]:
         assert stage.ledger is not None  # only joins are asked
-        source, numbers = stage.reads[0].name, [tp.partition for tp in partitions]
-        return await ledger.read(self._bootstrap, source, stage.ledger, numbers, stage.consumer_group, self._security)
+        asked = (self._bootstrap, stage.reads[0].name, stage.ledger, numbers, stage.consumer_group, self._security)
+        return await ledger.read(*asked, since=since)
 
     async def _assigned(self, runner: GroupRunner, partitions: frozenset[TopicPartition]) -> None:
         for topic, view in self._views.items():

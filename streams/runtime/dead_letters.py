@@ -6,13 +6,20 @@ original's.
 """
 
 import hashlib
+import logging
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from agents.ports.handlers import FailureTellingHandler
+from schemas.base import Event
+from schemas.envelope import Outgoing, Received
 from streams.kafka.records import Record
 
+LOGGER = logging.getLogger("fathom.stage")
+BUG = "bug"
+MAX_WHY = 500
 STREAMS, SPRING = "__streams.errors.", "kafka_dlt-original-"
 STAGE, REASON, ATTEMPTS = "fathom_stage", "fathom_reason", "fathom_attempts"
 # Spring's numbers by name, with their bytes. Earlier dead letters hold them as text.
@@ -90,6 +97,20 @@ def place_of(headers: Iterable[tuple[str, bytes | None]]) -> LogPosition | None:
         if topic and all(number.isdecimal() for number in numbers):
             return LogPosition(topic, int(numbers[0]), int(numbers[1]))
     return None
+
+
+def told(
+    telling: FailureTellingHandler | None, received: Received[Event], failure: Failure, letters: str
+) -> Sequence[Outgoing]:
+    """What a stage says of a record that it could not process; nothing where it fails in that, too."""
+    if telling is None:
+        return ()
+    why = failure.detail if failure.code == BUG else f"{failure.code}: {failure.detail}"
+    try:
+        return telling.failed(received, f"{why[:MAX_WHY]}; the record is in {letters}")
+    except Exception as error:
+        LOGGER.error("stage.bug", exc_info=error, extra={"fields": {"stage": letters}})
+        return ()
 
 
 class TooManyDeadLettersError(Exception):

@@ -6,21 +6,20 @@ ticks joins, and applies backpressure.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import UTC, datetime
 from itertools import chain
 from typing import Protocol
 
-from agents.ports.handlers import Handler, JoiningHandler, LedgerHandler
-from schemas.base import Event
-from schemas.envelope import Received
+from agents.ports.handlers import Handler, JoiningHandler, LedgerHandler, LookingBackHandler
 from streams.config import Settings
+from streams.kafka.ledger import ALWAYS, LedgerRead
 from streams.kafka.producer import Sender
 from streams.kafka.records import Record, TopicPartition
 from streams.runtime.admission.priority import PriorityGate
 from streams.runtime.dead_letters import DlqLimit
 from streams.runtime.in_flight import InFlightRecord
-from streams.runtime.stage_runner import StageRunner
+from streams.runtime.stage_runner import ReadLedger, StageRunner
 from streams.stage import Stage
 from streams.telemetry import metrics
 
@@ -40,9 +39,6 @@ class Membership(Protocol):
     def highwater(self, tp: TopicPartition) -> int | None: ...
 
 
-ReadLedger = Callable[[Stage, frozenset[TopicPartition]], Awaitable[dict[int, list[Received[Event]]]]]
-
-
 GiveUp = Callable[[str, frozenset[int]], None]
 
 
@@ -50,9 +46,9 @@ def nothing_given_up(_topic: str, _partitions: frozenset[int]) -> None:
     """The default of `give_up`, for a sender without buffers."""
 
 
-async def no_ledger(_: Stage, partitions: frozenset[TopicPartition]) -> dict[int, list[Received[Event]]]:
+async def no_ledger(_: Stage, partitions: Collection[int], _since: datetime | None) -> dict[int, LedgerRead]:
     """The default of `read_ledger`: empty output partitions."""
-    return {tp.partition: [] for tp in partitions}
+    return {number: LedgerRead([], ALWAYS) for number in partitions}
 
 
 class GroupRunner:
@@ -84,6 +80,7 @@ class GroupRunner:
                 sender,
                 DlqLimit(stage.name, max_consecutive=settings.dlq_max_consecutive, max_ratio=settings.dlq_max_ratio),
                 gate=gate,
+                read_ledger=read_ledger,
                 most=min(stage.concurrency, settings.max_in_flight),
                 joint=settings.joined_parts,
                 max_waiting_bytes=settings.max_waiting_mb << 20,
@@ -143,10 +140,11 @@ class GroupRunner:
     async def on_assigned(self, partitions: frozenset[TopicPartition]) -> None:
         """Pass the contents of their output partitions to stages with a ledger, before the first record."""
         for runner, handler in self._following(partitions):
-            mine = frozenset(tp for tp in partitions if tp.topic in {t.name for t in runner.stage.reads})
-            emitted = await self._read_ledger(runner.stage, mine)
-            for partition, packs in emitted.items():
-                handler.assigned(partition, packs)
+            mine = {tp.partition for tp in partitions if tp.topic in {t.name for t in runner.stage.reads}}
+            for partition, known in (await self._read_ledger(runner.stage, sorted(mine), None)).items():
+                handler.assigned(partition, known.emitted)
+                if isinstance(handler, LookingBackHandler):
+                    handler.remember(partition, (), known.since)
         metrics.log(LOGGER, logging.INFO, "group.assigned", group=self.name, partitions=len(partitions))
 
     async def on_revoked(self, partitions: frozenset[TopicPartition]) -> None:

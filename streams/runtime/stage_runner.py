@@ -19,7 +19,8 @@ import asyncio
 import logging
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Hashable, Sequence
+from datetime import datetime
 from itertools import islice
 
 from agents.errors import Rejected, Unavailable
@@ -30,14 +31,16 @@ from agents.ports.handlers import (
     JoiningHandler,
     JointHandler,
     LedgerHandler,
+    LookingBackHandler,
 )
 from schemas.base import Event
 from schemas.envelope import Erased, KeysNeeded, Outgoing, Position, Received, Refused, Undecodable
+from streams.kafka.ledger import LedgerRead
 from streams.kafka.producer import Sender
 from streams.kafka.records import Record
 from streams.runtime.admission.fairness import Backlog
 from streams.runtime.admission.priority import PriorityGate
-from streams.runtime.dead_letters import DlqLimit, Failure
+from streams.runtime.dead_letters import BUG, DlqLimit, Failure, told
 from streams.runtime.in_flight import HandledRecord, InFlightRecord, JointSend, position_of, tenant_of
 from streams.runtime.refusals import Refusals
 from streams.runtime.stage_sender import StageSender
@@ -45,12 +48,12 @@ from streams.stage import Stage
 from streams.telemetry import metrics, traces
 
 LOGGER = logging.getLogger("fathom.stage")
-BUG = "bug"
-MAX_WHY = 500
 # Records of one order that a join handles before it sends: few enough for the first of them not to wait long.
 MAX_TOGETHER = 16
-# The share of a stage's concurrency that must be free before reading resumes: one eighth.
-RESUME_DIVISOR = 8
+RESUME_DIVISOR = 8  # of a stage's concurrency an eighth must be free before reading resumes
+
+
+ReadLedger = Callable[[Stage, Collection[int], datetime | None], Awaitable[dict[int, LedgerRead]]]
 
 
 class StageRunner:
@@ -64,6 +67,7 @@ class StageRunner:
         limit: DlqLimit,
         *,
         gate: PriorityGate,
+        read_ledger: ReadLedger,
         most: int,
         joint: bool = False,
         max_waiting_bytes: int = 0,
@@ -76,6 +80,7 @@ class StageRunner:
         self._limit = limit
         self._refusals = Refusals(stage.name)
         self._gate = gate
+        self._read_ledger = read_ledger
         self.most = most
         self._handled = handled
         self._broken = broken
@@ -83,6 +88,7 @@ class StageRunner:
         self._joint = handler if joint and isinstance(handler, JointHandler) else None
         self._filter = handler if isinstance(handler, FilteringHandler) else None
         self.following = handler if isinstance(handler, LedgerHandler) and stage.ledger is not None else None
+        self._looking_back = handler if isinstance(handler, LookingBackHandler) else None
         self.joining = handler if isinstance(handler, JoiningHandler) and stage.ledger is not None else None
         self.load = 0  # records begun and not yet handled
         self._backlog: Backlog[InFlightRecord] = Backlog(max_waiting_bytes if stage.first else 0)
@@ -127,15 +133,14 @@ class StageRunner:
         if self._joint is not None:
             delivery.joint = delivery.joint or JointSend()
             delivery.joint.expect()
-        record = delivery.record
-        key = self._order_key(record)
+        key = self._order_key(delivery.record)
         chain = self._chains.get(key)
         if chain is not None:
             chain.append(delivery)
             return
         self._chains[key] = chain = deque((delivery,))
         task = asyncio.get_running_loop().create_task(self._run_chain(key, chain))
-        self._tasks[task] = record.partition
+        self._tasks[task] = delivery.record.partition
         task.add_done_callback(self._chain_ended)
 
     def _is_wanted(self, handler: FilteringHandler, delivery: InFlightRecord) -> bool:
@@ -242,6 +247,8 @@ class StageRunner:
         one = HandledRecord(delivery, time.perf_counter())
         try:
             one.received = delivery.received(self._topics[delivery.record.topic])
+            if self._looking_back is not None:
+                await self._look_back(self._looking_back, one.received)
             while True:
                 one.attempts += 1
                 try:
@@ -264,6 +271,12 @@ class StageRunner:
             # What is sent together waits for the slowest; each stage's time is its own.
             one.ended = time.perf_counter()
         return one
+
+    async def _look_back(self, handler: LookingBackHandler, record: Received[Event]) -> None:
+        """Tell a join what its output has since an earlier time, where a record asks for it."""
+        if (since := handler.unknown_since(record)) is not None:
+            known = (await self._read_ledger(self.stage, [record.partition], since))[record.partition]
+            handler.remember(record.partition, known.emitted, min(since, known.since))
 
     def _record_outcome(self, one: HandledRecord) -> None:
         seconds = (one.ended or time.perf_counter()) - one.began
@@ -333,16 +346,5 @@ class StageRunner:
     ) -> None:
         await self._sender.dead_letter(delivery.record, failure)
         if received is not None:
-            await self._sender.send_all(self._told(received, failure))
+            await self._sender.send_all(told(self._telling, received, failure, self.stage.dead_letters))
         delivery.done()
-
-    def _told(self, received: Received[Event], failure: Failure) -> list[Outgoing]:
-        """What the stage says of a record that it could not process; nothing where it fails in that, too."""
-        if self._telling is None:
-            return []
-        why = failure.detail if failure.code == BUG else f"{failure.code}: {failure.detail}"
-        try:
-            return list(self._telling.failed(received, f"{why[:MAX_WHY]}; the record is in {self.stage.dead_letters}"))
-        except Exception as error:
-            LOGGER.error("stage.bug", exc_info=error, extra={"fields": {"stage": self.stage.name}})
-            return []

@@ -9,7 +9,8 @@ Time is a clock that tests advance; nothing sleeps, nothing listens.
 """
 
 import asyncio
-from collections.abc import Coroutine, Iterable
+from collections.abc import Collection, Coroutine, Iterable
+from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Any, Self, TypeVar, cast
 
@@ -17,7 +18,7 @@ import orjson
 
 from agents.context import ContextManager
 from agents.core.quarantine.sources import Quarantines
-from schemas.base import Conversation, Event, derive
+from schemas.base import Conversation, derive
 from schemas.envelope import Received
 from schemas.learning import QuarantineChanged
 from schemas.packs import ContextPack
@@ -27,6 +28,7 @@ from schemas.tool_policy import ToolPolicy
 from schemas.topics import CONTEXT_PACKS, DOCUMENTS_IN, MEMORY_QUARANTINES, MESSAGES_IN, PACKS_PARTIAL, Topic
 from streams import config, policies
 from streams.dependencies import Dependencies
+from streams.kafka.ledger import LOOK_BACK_MS, LedgerRead
 from streams.kafka.records import Record, TopicPartition
 from streams.runtime.group_runner import GroupRunner
 from streams.stage import Stage
@@ -259,10 +261,14 @@ class Pipeline:
         if not rows:
             return
 
-        async def emitted(stage: Stage, partitions: frozenset[TopicPartition]) -> dict[int, list[Received[Event]]]:
+        async def emitted(stage: Stage, partitions: Collection[int], since: datetime | None) -> dict[int, LedgerRead]:
             assert stage.ledger is not None
-            found = {tp.partition: TopicPartition(stage.ledger.name, tp.partition) for tp in partitions}
-            return {number: [decoded(r) for r in self.log.records[tp]] for number, tp in found.items()}
+            begin = since or self.clock.now() - timedelta(milliseconds=LOOK_BACK_MS)
+            found = {}
+            for number in partitions:
+                records = [decoded(each) for each in self.log.records[TopicPartition(stage.ledger.name, number)]]
+                found[number] = LedgerRead([each for each in records if each.logged_at >= begin], begin)
+            return found
 
         runner = GroupRunner(name, rows, self.log, self.settings, read_ledger=emitted)
         if name == "depth":

@@ -8,13 +8,14 @@ import heapq
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import islice
 from typing import NamedTuple, cast
 
 from agents.core.packs import join as joins
 from agents.core.packs import packing
 from agents.core.packs.join import Join
+from agents.core.packs.pack_ledger import LONG_AGO, Lacking, PackLedger, missing_of
 from agents.core.packs.revisions import Incomplete
 from agents.core.packs.text import Templates
 from agents.core.packs.trimming import Counter, Summarise
@@ -23,13 +24,11 @@ from schemas.depth import MAX_HELD
 from schemas.envelope import SOURCE, Envelope, Outgoing, Received, Refused, Settled, Step
 from schemas.memory import AuditDecision, PackDecision
 from schemas.packs import ContextPack
-from schemas.retrieval import JoinOpened, JoinTicked, MemoryClass, PartFound, PartsFound
+from schemas.retrieval import JoinOpened, JoinTicked, PartFound, PartsFound
 from schemas.topics import CONTEXT_PACKS, MEMORY_DECISIONS, PACKS_PARTIAL
 
 Partial = JoinOpened | PartFound | PartsFound | JoinTicked
 
-LONG_AGO = datetime.min.replace(tzinfo=UTC)
-LEDGER_SIZE = 50_000
 MAX_CONVERSATIONS = 5_000
 # Packs of a partition that a late part may still revise; above it the oldest is released with its inputs.
 MAX_INCOMPLETE = 200
@@ -64,13 +63,6 @@ class _EmittedPack(NamedTuple):
     items: tuple[str, ...]
 
 
-class _Lacking(NamedTuple):
-    """What a pack lacks whose late parts are not audited yet, and its time."""
-
-    classes: frozenset[MemoryClass]
-    at: datetime
-
-
 class JoinTable:
     """The joins of one partition, initialised with the packs that its output partition already holds."""
 
@@ -80,8 +72,7 @@ class JoinTable:
         self._joins: dict[str, Join] = {}
         self._deadlines: list[tuple[datetime, str]] = []
         self._time = LONG_AGO
-        # Pack id -> the classes that it lacks, for the audit of the first of them to come late; none after that.
-        self._ledger: OrderedDict[str, _Lacking] = OrderedDict()
+        self.ledger = PackLedger()
         # Conversation -> its newest packs by id, in the order of the output.
         self._emitted: OrderedDict[str, OrderedDict[str, _EmittedPack]] = OrderedDict()
         self._incomplete: OrderedDict[str, Incomplete] = OrderedDict()
@@ -97,7 +88,9 @@ class JoinTable:
         event = record.event
         if isinstance(event, JoinTicked):
             yield Settled((record.position,))
-        elif event.pack_id in self._ledger:
+        elif event.pack_id in self.ledger:
+            if (early := self._joins.pop(event.pack_id, None)) is not None:
+                yield Settled(early.holds)  # parts that came before the pack was known to be out
             yield from self._after_emission(event.pack_id, _inputs(record))
         else:
             for each in _inputs(record):
@@ -199,10 +192,10 @@ class JoinTable:
 
     def _after_emission(self, pack_id: str, inputs: Sequence[Received[JoinOpened | PartFound]]) -> Iterable[Step]:
         """Handle a record of an emitted pack: a repeat, or late parts, which are audited and may revise the pack."""
-        lacking, held = self._ledger[pack_id], False
+        lacking, held = self.ledger[pack_id], False
         if any(isinstance(each.event, PartFound) and each.event.memory_class in lacking.classes for each in inputs):
             # Once a pack, and the same on redelivery: an overload must not make more records than packs.
-            self._ledger[pack_id] = lacking._replace(classes=frozenset())
+            self.ledger[pack_id] = lacking._replace(classes=frozenset())
             yield _late(inputs[0], lacking)
         for each in inputs:
             incomplete = self._incomplete.get(pack_id)
@@ -237,12 +230,12 @@ class JoinTable:
     def _expect_again(self, record: Received[ContextPack]) -> None:
         """Reopen an emitted pack with missing parts: its inputs may be read again, and a late part after them."""
         pack = record.event
-        missing, incomplete = _missing(pack), self._incomplete.get(pack.pack_id)
+        missing, incomplete = missing_of(pack), self._incomplete.get(pack.pack_id)
         if incomplete is not None:
             self._incomplete[pack.pack_id] = replace(incomplete, emitted=max(incomplete.emitted, pack.revision))
             if not missing:
                 del self._incomplete[pack.pack_id]
-        elif pack.revision == 1 and missing and pack.pack_id not in self._ledger:
+        elif pack.revision == 1 and missing and pack.pack_id not in self.ledger:
             at = pack.assembled_at
             previous = self._carried(record.envelope.tenant, pack, at)
             join = joins.start(pack.pack_id, at)
@@ -258,8 +251,8 @@ class JoinTable:
     def _remember(self, tenant: str, pack: ContextPack) -> None:
         subject = _subject(tenant, pack)
         # The late part of a revised pack is audited: what the revision still lacks is not audited again.
-        lacking = _Lacking(frozenset() if pack.revision > 1 else _missing(pack), pack.assembled_at)
-        self._ledger[pack.pack_id] = lacking if pack.revision > 1 else self._ledger.get(pack.pack_id, lacking)
+        lacking = Lacking(frozenset() if pack.revision > 1 else missing_of(pack), pack.assembled_at)
+        self.ledger.put(pack.pack_id, lacking if pack.revision > 1 else self.ledger.get(pack.pack_id, lacking))
         packs = self._emitted.setdefault(subject, OrderedDict())
         if pack.revision == 1 or pack.pack_id in packs:
             packs[pack.pack_id] = _EmittedPack(pack.frame_id, pack.assembled_at, packing.injected(pack))
@@ -268,8 +261,6 @@ class JoinTable:
             self._emitted.move_to_end(subject)
         if len(packs) > MAX_PACKS:
             packs.popitem(last=False)
-        if len(self._ledger) > LEDGER_SIZE:
-            self._ledger.popitem(last=False)
         if len(self._emitted) > MAX_CONVERSATIONS:
             self._emitted.popitem(last=False)
 
@@ -288,7 +279,7 @@ def _held(about: JoinOpened | ContextPack, emitted: Mapping[str, _EmittedPack]) 
     return (about.options and about.options.have) or ()
 
 
-def _late(record: Received[JoinOpened | PartFound], lacking: _Lacking) -> Outgoing:
+def _late(record: Received[JoinOpened | PartFound], lacking: Lacking) -> Outgoing:
     pack_id = record.event.pack_id
     audit = AuditDecision(
         kind="late-part",
@@ -301,10 +292,6 @@ def _late(record: Received[JoinOpened | PartFound], lacking: _Lacking) -> Outgoi
     )
     key = entity_key(record.envelope.tenant, pack_id)
     return Outgoing(MEMORY_DECISIONS, key, audit, record.envelope, "late-part")
-
-
-def _missing(pack: ContextPack) -> frozenset[MemoryClass]:
-    return frozenset(report.memory_class for report in pack.parts if report.status == "missing")
 
 
 def _subject(tenant: str, about: JoinOpened | ContextPack) -> str:

@@ -18,8 +18,9 @@ from schemas.retrieval import PartFound, RetrievalPlan
 
 # The number of the event of a pack's first revision; each revision has the next multiple.
 COMPLETE = 1000
-# Packs of a partition that are remembered; one takes seconds.
-MAX_PACKS = 500
+# Packs of a partition that are remembered; one takes seconds. Of those before, the number of the last event: what is
+# sent again in an overload comes after thousands.
+MAX_PACKS, MAX_TOLD = 500, 20_000
 # What a later revision needs of the state of a pack that is complete.
 REMEMBERED = ("nodes", "budget")
 
@@ -48,6 +49,7 @@ class PackTable:
 
     def __init__(self) -> None:
         self._packs: OrderedDict[str, _Progress] = OrderedDict()
+        self._told: OrderedDict[str, int] = OrderedDict()
 
     def restore(self, event: ProgressMade) -> None:
         """Take an event that is in the output."""
@@ -135,9 +137,14 @@ class PackTable:
         return made
 
     def _of(self, pack_id: str) -> _Progress:
-        found = self._packs.setdefault(pack_id, _Progress())
+        found = self._packs.get(pack_id)
+        if found is None:
+            found = self._packs[pack_id] = _Progress(ReducedState(seq=self._told.get(pack_id, 0)))
         if len(self._packs) > MAX_PACKS:
-            self._packs.popitem(last=False)
+            name, oldest = self._packs.popitem(last=False)
+            self._told[name] = oldest.state.seq
+            if len(self._told) > MAX_TOLD:
+                self._told.popitem(last=False)
         return found
 
 

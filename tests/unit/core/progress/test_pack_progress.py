@@ -150,6 +150,18 @@ def test_after_a_restart_it_goes_on_where_its_output_ends(records: Any, done: in
     assert [*whole[:done], *played(table, plan, parts, pack)] == whole
 
 
+def test_what_is_sent_again_behind_thousands_of_packs_tells_nothing_anew(records: Any) -> None:
+    plan, parts, pack = records
+    table = PackTable()
+    told = [table.planned(plan, cognition=False), *map(table.part, parts), table.complete(pack)]
+    assert all(told)
+    for number in range(3_000):
+        other = plan.event.model_copy(update={"pack_id": f"other-{number}"})
+        assert table.planned(plan._replace(event=other), cognition=False) is not None
+    again = [table.planned(plan, cognition=False), *map(table.part, parts), table.complete(pack)]
+    assert not any(again)
+
+
 def test_a_revision_is_told_after_the_pack(records: Any) -> None:
     plan, parts, pack = records
     table = PackTable()

@@ -1,0 +1,61 @@
+"""The packs of one output partition that are out since a time: none of them is emitted again. Pure: no clock or I/O."""
+
+from collections import OrderedDict
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+
+from schemas.base import Event
+from schemas.envelope import Received
+from schemas.packs import ContextPack
+from schemas.retrieval import JoinOpened, MemoryClass
+
+LONG_AGO = datetime.min.replace(tzinfo=UTC)
+LEDGER_SIZE = 50_000
+# By how much the clocks of workers may differ, and how far the output is read back at a time.
+CLOCKS, BACK = timedelta(minutes=1), timedelta(minutes=10)
+
+
+class Lacking(NamedTuple):
+    """What a pack lacks whose late parts are not audited yet, and its time."""
+
+    classes: frozenset[MemoryClass]
+    at: datetime
+
+
+class PackLedger(OrderedDict[str, Lacking]):
+    """Pack id -> the classes that it lacks, for the audit of the first of them to come late; none after that."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._since = LONG_AGO
+
+    def put(self, pack_id: str, lacking: Lacking) -> None:
+        """Add a pack that is out now; of too many the oldest is forgotten."""
+        self[pack_id] = lacking
+        if len(self) > LEDGER_SIZE:
+            self.popitem(last=False)
+
+    def unknown_since(self, event: Event) -> datetime | None:
+        """The time since which the packs are to be known before an event is handled, where they are not.
+
+        A stage before may send again what it sent long ago, when it dies while an older record keeps it from
+        committing. The pack may be out since the message was accepted, a time that such a repeat has from the first.
+        """
+        if not isinstance(event, JoinOpened) or event.pack_id in self:
+            return None
+        accepted_at = event.accepted_at - CLOCKS
+        return None if accepted_at >= self._since else min(accepted_at, self._since - BACK)
+
+    def remember(self, emitted: Iterable[Received[ContextPack]], since: datetime) -> None:
+        """Know the packs since a time, oldest first, too."""
+        for pack in emitted:
+            if pack.event.pack_id not in self:
+                self[pack.event.pack_id] = Lacking(missing_of(pack.event), pack.event.assembled_at)
+                self.move_to_end(pack.event.pack_id, last=False)
+        self._since = since
+
+
+def missing_of(pack: ContextPack) -> frozenset[MemoryClass]:
+    """The classes whose parts did not come in time."""
+    return frozenset(report.memory_class for report in pack.parts if report.status == "missing")

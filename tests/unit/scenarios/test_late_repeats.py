@@ -1,0 +1,68 @@
+"""What a stage before the assembler sends again long after its pack is out: no pack twice, whatever has died since."""
+
+import pytest
+
+from schemas.topics import CONTEXT_PACKS, MEMORY_DECISIONS, PACKS_PARTIAL
+from streams.testing.pipeline import Pipeline
+from tests.unit.scenarios.test_revisions import Asked, at, feed, partials
+
+ASSEMBLER = "assembler"
+
+
+@pytest.fixture(scope="module")
+def several() -> list[Asked]:
+    return partials("Qual a diferença entre projeto X e projeto Y?", "E qual é o prazo do projeto Y?")
+
+
+@pytest.fixture
+def fathom(several: list[Asked]) -> Pipeline:
+    """Both packs are out, and committed."""
+    from streams.topology import STAGES
+
+    with Pipeline(stages=[stage for stage in STAGES if stage.name == ASSEMBLER], partitions=1) as made:
+        for asked in several:
+            feed(made, asked, asked)
+        made.wait(5)
+        assert len(made.log.of(CONTEXT_PACKS.name)) == 2
+        yield made
+
+
+def again(fathom: Pipeline, asked: Asked, minutes: float, *, order: list[str] | None = None) -> None:
+    """The same records so much later, after the assembler died."""
+    fathom.clock.advance(minutes * 60)
+    fathom.crash(ASSEMBLER)
+    for name in order or asked:
+        record = asked[name]
+        assert at(record) < fathom.clock.now()
+        fathom.log.append(record.topic, record.key, record.value, record.headers, record.partition)
+    fathom.settle()
+    fathom.wait(120)
+    fathom.settle()
+
+
+@pytest.mark.covers("S0-18", "CF-14")
+@pytest.mark.parametrize("minutes", [1, 4, 9, 12, 600])
+def test_a_plan_that_is_sent_again_makes_no_second_pack(fathom: Pipeline, several: list[Asked], minutes: float) -> None:
+    decided = len(fathom.events(MEMORY_DECISIONS))
+    again(fathom, several[0], minutes)
+    again(fathom, several[1], 0.1)
+    assert len(fathom.log.of(CONTEXT_PACKS.name)) == 2
+    assert len(fathom.events(MEMORY_DECISIONS)) == decided
+    assert fathom.log.of("dead-letters.assembler") == []
+    [(_, committed)] = fathom.committed(ASSEMBLER, PACKS_PARTIAL).items()
+    assert committed == len(fathom.log.of(PACKS_PARTIAL.name))
+
+
+def test_parts_that_come_before_their_terms_are_let_go_with_them(fathom: Pipeline, several: list[Asked]) -> None:
+    again(fathom, several[0], 30, order=[*reversed(several[0])])
+    assert len(fathom.log.of(CONTEXT_PACKS.name)) == 2
+    assert fathom.log.of("dead-letters.assembler") == []
+
+
+def test_a_plan_that_waited_as_long_and_has_no_pack_gets_one(several: list[Asked]) -> None:
+    from streams.topology import STAGES
+
+    with Pipeline(stages=[stage for stage in STAGES if stage.name == ASSEMBLER], partitions=1) as fathom:
+        feed(fathom, several[0], several[0])
+        again(fathom, several[1], 30)
+        assert len(fathom.log.of(CONTEXT_PACKS.name)) == 2
