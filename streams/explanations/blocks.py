@@ -31,6 +31,8 @@ def blocks(of: Explanation) -> Iterator[PageBlock]:
     yield _decision(of)
     yield _came_of_it(of)
     yield _corrections(of)
+    if of.quarantines:
+        yield _quarantines(of)
     if of.gaps:
         yield PageBlock("What could not be read", of.gaps)
 
@@ -187,6 +189,23 @@ def _corrections(of: Explanation) -> PageBlock:
         for each in of.corrections
     )
     return PageBlock("Later corrections", (), ("when", "of", "by", "said", "kind", "record"), rows)
+
+
+def _quarantines(of: Explanation) -> PageBlock:
+    rows = tuple(
+        (
+            each.source,
+            f"{each.since:%Y-%m-%d %H:%M:%SZ}",
+            each.state,
+            ", ".join(each.items) or NOTHING,
+            f"{each.by}: {each.reason}" if each.reason else each.by,
+        )
+        for each in of.quarantines
+    )
+    in_force = any(each.state != "set since" for each in of.quarantines)
+    said = ("nothing of a source that was in force could be in the pack",) if in_force else ()
+    columns = ("source", "since", "state", "items of the pack", "by")
+    return PageBlock("Quarantined sources", said, columns, rows)
 
 
 def _at(place: LogPlace | None) -> str:

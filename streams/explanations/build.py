@@ -31,6 +31,7 @@ from streams.explanations.explanation import (
     SectionTokens,
     VerdictExplained,
 )
+from streams.explanations.quarantined import quarantines_of
 
 TEXT_CHARS = 200
 
@@ -39,10 +40,11 @@ def explained(found: LogEvidence, kept: Sequence[ItemExplained], as_of: datetime
     """The explanation; `kept` are the items of the newest pack as they are shown."""
     packs = _packs(found)
     newest = packs[-1] if packs else None
+    message = _message(found, newest)
     return Explanation(
         tenant=found.tenant,
         as_of=as_of,
-        message=_message(found, newest),
+        message=message,
         depth=_depth(found, newest),
         plan=_plan(found),
         parts=tuple(_parts(found, newest)),
@@ -54,6 +56,9 @@ def explained(found: LogEvidence, kept: Sequence[ItemExplained], as_of: datetime
         answers=tuple(_answers(found)),
         verdicts=tuple(_verdicts(found)),
         corrections=tuple(_corrections(found)),
+        quarantines=tuple(
+            quarantines_of(found, newest and newest.event, newest.event.assembled_at if newest else message.at)
+        ),
         gaps=tuple(_gaps(found, as_of)),
     )
 

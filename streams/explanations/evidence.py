@@ -9,6 +9,7 @@ from agents.core.packs.join import parts_of
 from agents.ports.graph import ClaimContested, DecisionTrace
 from schemas.base import Conversation, Event
 from schemas.envelope import Received
+from schemas.learning import QuarantineChanged
 from schemas.retrieval import PartFound, PartsFound
 from schemas.topics import Topic
 
@@ -38,6 +39,7 @@ class LogEvidence:
     trace: DecisionTrace | None = None
     events: list[Received[Any]] = field(default_factory=list)
     contested: Sequence[ClaimContested] = ()
+    quarantines: list[Received[QuarantineChanged]] = field(default_factory=list)
     missing: list[Missing] = field(default_factory=list)
     graph: str | None = None  # why there is nothing of the graph
 

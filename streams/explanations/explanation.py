@@ -180,6 +180,20 @@ class AnswerExplained(Value):
     place: LogPlace
 
 
+class QuarantineExplained(Value):
+    """A source that was quarantined when the pack was made (nothing of it is in the pack), or was `set since`.
+
+    `items` are those of the pack that name the source; what else stems from it, `fathom quarantine report` finds.
+    """
+
+    source: str
+    since: AwareDatetime
+    by: Id
+    reason: str = ""
+    state: str
+    items: tuple[str, ...] = ()
+
+
 class Explanation(Value):
     """What was decided on one message and why, as known at `as_of` where that is stated.
 
@@ -201,6 +215,7 @@ class Explanation(Value):
     answers: tuple[AnswerExplained, ...] = ()
     verdicts: tuple[VerdictExplained, ...] = ()
     corrections: tuple[CorrectionExplained, ...] = ()
+    quarantines: tuple[QuarantineExplained, ...] = ()
     gaps: tuple[str, ...] = ()
 
     def as_json(self) -> JsonObject:

@@ -5,18 +5,18 @@ is then read from the message's time on, in the one partition of its key, until 
 """
 
 import re
-from collections.abc import AsyncGenerator, Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Protocol
+from typing import Any
 
 from agents.errors import Unavailable
 from agents.ports.graph import Asker, DecisionReader
 from schemas import codec
-from schemas.base import Conversation, Source, entity_key
+from schemas.base import PUBLIC_TENANT, Conversation, Source, entity_key
 from schemas.chat import Turn
-from schemas.codec import Undecodable, Written
+from schemas.codec import Undecodable
 from schemas.depth import DepthClassified
 from schemas.envelope import Received
 from schemas.items import ClaimItem
@@ -33,6 +33,7 @@ from schemas.topics import (
     MEMORY_CORRECTIONS,
     MEMORY_DECISIONS,
     MEMORY_ERASURES,
+    MEMORY_QUARANTINES,
     MESSAGES_IN,
     PACKS_PARTIAL,
     RETRIEVAL_PLANS,
@@ -41,6 +42,7 @@ from schemas.topics import (
     Topic,
 )
 from streams.explanations.evidence import LogEvidence, Missing, milliseconds, moment
+from streams.explanations.excerpts import LogExcerpts, LoggedRecord
 
 # How long after its decision a pack may be revised; and what clocks of workers may differ by, or a worker may lag.
 REVISED_FOR, BEFORE, AFTER = timedelta(minutes=2), timedelta(seconds=5), timedelta(minutes=10)
@@ -52,32 +54,6 @@ PLAIN = re.compile(r"[\w.:-]+", re.ASCII)
 EXPECTED = (MESSAGES_IN, CONVERSATION_TURNS, DEPTH_CLASSIFIED, RETRIEVAL_PLANS, PACKS_PARTIAL, CONTEXT_PACKS)
 ANYBODY = Asker()
 NO_GRAPH = "no graph was read: decisions and corrections are those of the log"
-
-
-class LoggedRecord(Written, Protocol):
-    """A record as its log has it."""
-
-    @property
-    def topic(self) -> str: ...
-
-
-class LogExcerpts(Protocol):
-    """Reads of a few records of the log; a key leads to the one partition of it."""
-
-    def after(self, topic: str, keys: Collection[str], since: int, most: int) -> AsyncGenerator[Sequence[LoggedRecord]]:
-        """Records written since a time (ms), oldest first, at most so many of each partition."""
-
-    def newest(self, topic: str, keys: Collection[str]) -> AsyncGenerator[Sequence[LoggedRecord]]:
-        """Batches of records, the newest first; without keys of all partitions."""
-
-    async def at(self, place: Source) -> LoggedRecord | None:
-        """The record there, None where it is no more."""
-
-    async def kept_from(self, topic: str, keys: Collection[str]) -> int | None:
-        """The time (ms) of the first record that is kept; None without any."""
-
-    async def retention(self, topic: str) -> timedelta | None:
-        """How long the topic keeps its records, as the broker says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +79,7 @@ async def gather(
     if not _is_of(found, asked.whose):
         return None
     await reading.read_later(since)
+    await reading.read_quarantines()
     claims = tuple(reading.claims())
     if graph is not None and found.graph is None:
         try:
@@ -195,6 +172,13 @@ class _MessageReading:
         claims = self.claims()
         keys = [own, *(entity_key(found.tenant, each) for each in claims)]
         await self._read(MEMORY_CORRECTIONS, keys, since, _never, *claims)
+
+    async def read_quarantines(self) -> None:
+        """What was quarantined and lifted, a few records for all time; of what every tenant reads, too."""
+        async with aclosing(self._log.after(MEMORY_QUARANTINES.name, (), 0, LATER_RECORDS)) as batches:
+            async for records in batches:
+                for tenant in (self._found.tenant, PUBLIC_TENANT):
+                    self._found.quarantines += _events(records, None, tenant, self._as_of)
 
     def claims(self) -> list[str]:
         """The claims of the message and its answers, and those that its pack shows."""

@@ -21,7 +21,8 @@ class MemoryExcerpts:
         self, topic: str, keys: Collection[str], since: int, most: int
     ) -> AsyncGenerator[Sequence[Record], None]:
         partitions = {sum(key.encode()) % self._log.partitions for key in keys}
-        records = [each for each in self._of(topic) if each.partition in partitions and each.timestamp >= since]
+        there = (each for each in self._of(topic) if not keys or each.partition in partitions)
+        records = [each for each in there if each.timestamp >= since]
         for record in records[:most]:
             self.reads[topic] = self.reads.get(topic, 0) + 1
             yield [record]

@@ -277,3 +277,26 @@ def test_every_format_holds_the_same_and_no_words_of_a_message_become_markup(fat
         assert "\x1b" not in FORMATS[form](found)
         assert "CDCDecision/" in FORMATS[form](found)
     assert json.loads(FORMATS["json"](found))["message"]["text"] == found.message.text
+
+
+def test_a_quarantine_in_force_and_one_that_was_set_since_are_told(fathom: Pipeline) -> None:
+    first = asked(fathom)
+    assert [item for item in seen(fathom, first).kept if item.section == "semantic"]
+    fathom.quarantine("document", "handbook", tenant="acme", reason="forged")
+    fathom.quarantine("document", "another", tenant="acme")
+    fathom.quarantine("document", "handbook", tenant="beta")
+    fathom.wait(1)
+    second = asked(fathom, "And how long are invoices of a refund kept? Explain it.")
+    [since] = seen(fathom, first).quarantines
+    chunks = {item.id for item in fathom.pack_of(first).semantic.knowledge_chunks}
+    assert (since.source, since.state, since.reason) == ("document:handbook", "set since", "forged")
+    assert {*since.items} >= chunks != set()
+    told = {each.source: each.state for each in seen(fathom, second).quarantines}
+    assert told == {"document:handbook": "in force", "document:another": "in force"}
+    fathom.quarantine("document", "handbook", tenant="acme", state="lifted")
+    fathom.wait(1)
+    assert seen(fathom, first).quarantines == ()
+    told = {each.source: each.state for each in seen(fathom, second).quarantines}
+    assert told["document:handbook"] == "in force then, lifted since"
+    for write in FORMATS.values():
+        assert "document:handbook" in write(seen(fathom, second)).replace("\\", "")
