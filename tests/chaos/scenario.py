@@ -43,7 +43,7 @@ QUIET_S = 2 * COMMIT_S
 PATIENCE_S = 45.0
 
 # What a request names is in the log when it is sent; the writer that brings it to the graph may just have died.
-REFERENCE_WAIT_MS = "60000"
+REFERENCE_WAIT_MS = "180000"
 
 
 @dataclass(frozen=True, slots=True)

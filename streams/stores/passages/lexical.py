@@ -84,9 +84,14 @@ class Holder:
     places: Sequence[int]
     values: Sequence[float]
 
-    def rarity(self, term: str) -> float:
-        """The term's rarity (IDF) in the engine: the score by the weight of the term in the point."""
-        return self.score / self.values[list(self.places).index(place_of(term))]
+    def rarity(self, term: str) -> float | None:
+        """The term's rarity (IDF) in the engine: the score by the weight of the term in the point.
+
+        None where the point has the term no more: it was written again between its scoring and its reading.
+        """
+        place = place_of(term)
+        weight = next((value for at, value in zip(self.places, self.values, strict=True) if at == place), None)
+        return None if weight is None else self.score / weight
 
 
 def rarity_of(terms: Iterable[str], found: Mapping[str, float | None], texts: int) -> Rarity:
