@@ -1,7 +1,7 @@
 """A record on its way through the stages of a group, and the sends of several stages as one."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Sequence
 from dataclasses import dataclass
 from time import monotonic
 
@@ -26,6 +26,15 @@ def position_of(record: Record) -> Position:
 def tenant_of(record: Record) -> str:
     """The tenant by a record's headers; empty where they name none."""
     return next((value.decode(errors="replace") for name, value in record.headers if name in TENANT), "")
+
+
+def order_key(order: str, record: Record) -> Hashable:
+    """What records have in common that are handled sequentially, by `Stage.order`."""
+    if order == "none":
+        return (record.topic, record.partition, record.offset)
+    if order == "partition" or record.key is None:
+        return (record.topic, record.partition)
+    return (record.topic, record.key) if order == "topic" else record.key
 
 
 class _Round:
@@ -100,7 +109,7 @@ class JointSend:
 class InFlightRecord:
     """A record in progress in a group: decoded once, acknowledged when all its stages are done."""
 
-    __slots__ = ("_ack", "_left", "_received", "joint", "record")
+    __slots__ = ("_ack", "_left", "_received", "alone", "failure", "joint", "record")
 
     def __init__(self, record: Record, stages: int, ack: Callable[[Record], None]) -> None:
         self.record = record
@@ -109,6 +118,9 @@ class InFlightRecord:
         self._received: Received[Event] | None = None
         # Made by the first of the stages that send together.
         self.joint: JointSend | None = None
+        # Whether nothing else is in hand, and why it is not handled at all.
+        self.alone = False
+        self.failure: Failure | None = None
 
     def received(self, topic: Topic) -> Received[Event]:
         """The decoded record; raises `Undecodable`."""
