@@ -94,7 +94,7 @@ class DirectConsumer(Consumer):
 
     def __post_init__(self) -> None:
         self.client = self.transport.new_client()
-        self.delivery = FetchLoop(self.callback, CopartitionMerger(self.app.copartitioned))
+        self.delivery = FetchLoop(self.callback, CopartitionMerger(self.app.copartitioned), self._touch)
         self.held: frozenset[TopicPartition] = frozenset()
         self.ready = asyncio.Event()
         self._taking_over: asyncio.Future[None] | None = None
@@ -199,11 +199,6 @@ class DirectConsumer(Consumer):
         marks = await self._seek_all(assigned)
         self.delivery.reset(marks)
         self.held = assigned
-        # Where there are records to go on with.
-        waiting = [tp for tp, mark in marks.items() if mark.position < self.crashes.found[tp][1]]
-        if waiting:
-            await self.commit(also=waiting)
-        self.crashes.go_on()
         if await self._run_hook(self._on_partitions_assigned, None):
             self.app.on_rebalance_end()
             self.resume_flow()
@@ -262,6 +257,12 @@ class DirectConsumer(Consumer):
                     raise
                 await asyncio.sleep(RETRY_S)
 
+    async def _touch(self, batch: Iterable[TopicPartition]) -> None:
+        """Before the first records of a partition are delivered: leave that one more process goes on from here."""
+        if first := self.crashes.untouched.intersection(batch):
+            await self.commit(also=first)
+            self.crashes.touched(first)
+
     def ack(self, tp: tuple[str, int], offset: int) -> None:  # type: ignore[override]
         """Acknowledge one record, in any order; a repeat does nothing."""
         if (mark := self.delivery.marks.get(tp)) is not None:
@@ -281,9 +282,8 @@ class DirectConsumer(Consumer):
                     offsets[tp] = mark.stand()
             if not offsets or not await self._commit(offsets):
                 return False
-            for tp, mark, offset in moved:
+            for _, mark, offset in moved:
                 mark.commit(offset)
-                self.crashes.further.add(tp)
             return True
 
     async def _commit(self, offsets: Mapping[TopicPartition, int]) -> bool:

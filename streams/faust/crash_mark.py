@@ -47,27 +47,27 @@ class PartitionMarks:
     """The marks of the partitions of one member, from its assignment to its end."""
 
     def __init__(self) -> None:
-        # As they were found, with the end of the log then.
+        # As they were found, with the end of the log then; those of which nothing was delivered yet.
         self.found: Mapping[TopicPartition, tuple[CrashMark, int]] = {}
+        self.untouched: set[TopicPartition] = set()
         self._next: dict[TopicPartition, CrashMark] = {}
         self._left: dict[TopicPartition, CrashMark] = {}
-        # Where a commit has moved since.
-        self.further: set[TopicPartition] = set()
 
     def begin(self, found: Mapping[TopicPartition, tuple[CrashMark, int]]) -> None:
-        """Leave with the next commit that one more process goes on from the same offsets."""
-        self.found = found
-        self.further.clear()
+        """Take over partitions; with the first commit of each one more process goes on from the same offset."""
+        self.found, self.untouched = found, set(found)
         self._left = {tp: mark for tp, (mark, _) in found.items()}
         self._next = {tp: mark.begun() for tp, mark in self._left.items()}
 
-    def go_on(self) -> None:
-        """From the next commit on it has come further."""
-        self._next = dict.fromkeys(self._left, HELD)
+    def touched(self, partitions: Iterable[TopicPartition]) -> None:
+        """Records of these are delivered from now on: the next commit says that the process came further."""
+        for tp in partitions:
+            self.untouched.discard(tp)
+            self._next[tp] = HELD
 
     def end(self) -> list[TopicPartition]:
-        """Leave nothing where the process came further, else what was found; the partitions where that is news."""
-        self._next = {tp: NO_DEATHS if tp in self.further else mark for tp, (mark, _) in self.found.items()}
+        """Leave nothing of what was delivered and killed nobody; the partitions where that is news."""
+        self._next = {tp: mark if tp in self.untouched else NO_DEATHS for tp, (mark, _) in self.found.items()}
         return [tp for tp, mark in self._left.items() if mark != self._next[tp]]
 
     def put(self, tp: TopicPartition, mark: CrashMark) -> None:

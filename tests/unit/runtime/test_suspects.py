@@ -51,7 +51,7 @@ class Member:
         self.marks.begin({TP: (CrashMark.read(broker.metadata), len(broker.records))})
         if self.water.position < len(broker.records):
             self.commit(always=True)
-        self.marks.go_on()
+            self.marks.touched([TP])
 
     def commit(self, *, always: bool = False) -> None:
         moved = self.water.committable()
@@ -63,7 +63,6 @@ class Member:
         self.marks.stored({TP: mark})
         if moved is not None:
             self.water.commit(moved)
-            self.marks.further.add(TP)
 
     def ends(self) -> None:
         self.commit(always=TP in self.marks.end())
