@@ -228,8 +228,9 @@ class Worker:
         group = ConsumerGroup(
             rows[0][0].consumer_group,
             runner.topics,
-            # What is in hand is awaited, or it is done again by the next owner; a join's packs would be sent twice.
-            handover_timeout=HANDOVER_S,
+            # What is in hand is awaited, or it is done again by the next owner: with what follows from a message, or a
+            # join's packs twice. Of other groups some records only wait, for what they name.
+            handover_timeout=HANDOVER_S if any(stage.ledger or stage.first for stage, _ in rows) else None,
             bootstrap=self._bootstrap,
             sink=runner.sink,
             copartitioned=runner.copartitioned,
