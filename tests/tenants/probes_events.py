@@ -11,6 +11,7 @@ import pytest
 
 from agents.core.documents import knowledge
 from agents.core.packs import join_table
+from agents.core.packs.pack_ledger import Lacking
 from agents.core.quarantine.sources import NOTHING, Quarantines
 from agents.errors import Rejected
 from agents.stages import assembler
@@ -280,7 +281,7 @@ def joins() -> None:
     assert len(about) == 3
     [part] = (EXAMPLES.parent / "packs.partial").glob("part-episodic-d3*.json")
     found = PartFound.model_validate(orjson.loads(part.read_bytes())["value"])
-    lacking = join_table._Lacking(frozenset({found.memory_class}), pack.assembled_at)
+    lacking = Lacking(frozenset({found.memory_class}), pack.assembled_at)
     assert join_table._late(received(found, "gama"), lacking).key.partition("|")[0] == "gama"
     again = assembler.Assembler(EstimatedTokens(), revise=True)
     items = pack.model_copy(update={"parts": ()})
