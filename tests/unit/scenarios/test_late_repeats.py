@@ -1,9 +1,12 @@
 """What a stage before the assembler sends again long after its pack is out: no pack twice, whatever has died since."""
 
+from collections.abc import Iterator
+
 import pytest
 
 from schemas.topics import CONTEXT_PACKS, MEMORY_DECISIONS, PACKS_PARTIAL
 from streams.testing.pipeline import Pipeline
+from streams.topology import STAGES
 from tests.unit.scenarios.test_revisions import Asked, at, feed, partials
 
 ASSEMBLER = "assembler"
@@ -15,10 +18,8 @@ def several() -> list[Asked]:
 
 
 @pytest.fixture
-def fathom(several: list[Asked]) -> Pipeline:
+def fathom(several: list[Asked]) -> Iterator[Pipeline]:
     """Both packs are out, and committed."""
-    from streams.topology import STAGES
-
     with Pipeline(stages=[stage for stage in STAGES if stage.name == ASSEMBLER], partitions=1) as made:
         for asked in several:
             feed(made, asked, asked)
@@ -60,8 +61,6 @@ def test_parts_that_come_before_their_terms_are_let_go_with_them(fathom: Pipelin
 
 
 def test_a_plan_that_waited_as_long_and_has_no_pack_gets_one(several: list[Asked]) -> None:
-    from streams.topology import STAGES
-
     with Pipeline(stages=[stage for stage in STAGES if stage.name == ASSEMBLER], partitions=1) as fathom:
         feed(fathom, several[0], several[0])
         again(fathom, several[1], 30)
