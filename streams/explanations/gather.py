@@ -175,10 +175,14 @@ class _MessageReading:
 
     async def read_quarantines(self) -> None:
         """What was quarantined and lifted, a few records for all time; of what every tenant reads, too."""
+        read = 0
         async with aclosing(self._log.after(MEMORY_QUARANTINES.name, (), 0, LATER_RECORDS)) as batches:
             async for records in batches:
+                read += len(records)
                 for tenant in (self._found.tenant, PUBLIC_TENANT):
                     self._found.quarantines += _events(records, None, tenant, self._as_of)
+        if read >= LATER_RECORDS:
+            self._cut.add(MEMORY_QUARANTINES.name)
 
     def claims(self) -> list[str]:
         """The claims of the message and its answers, and those that its pack shows."""

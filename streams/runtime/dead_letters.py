@@ -15,6 +15,7 @@ from typing import NamedTuple
 from agents.ports.handlers import FailureTellingHandler
 from schemas.base import Event
 from schemas.envelope import Outgoing, Received
+from schemas.topics import dead_letter_topic
 from streams.kafka.records import Record
 
 LOGGER = logging.getLogger("fathom.stage")
@@ -100,16 +101,16 @@ def place_of(headers: Iterable[tuple[str, bytes | None]]) -> LogPosition | None:
 
 
 def told(
-    telling: FailureTellingHandler | None, received: Received[Event], failure: Failure, letters: str
+    telling: FailureTellingHandler | None, received: Received[Event], failure: Failure, stage: str
 ) -> Sequence[Outgoing]:
     """What a stage says of a record that it could not process; nothing where it fails in that, too."""
     if telling is None:
         return ()
     why = failure.detail if failure.code == BUG else f"{failure.code}: {failure.detail}"
     try:
-        return telling.failed(received, f"{why[:MAX_WHY]}; the record is in {letters}")
+        return telling.failed(received, f"{why[:MAX_WHY]}; the record is in {dead_letter_topic(stage)}")
     except Exception as error:
-        LOGGER.error("stage.bug", exc_info=error, extra={"fields": {"stage": letters}})
+        LOGGER.error("stage.bug", exc_info=error, extra={"fields": {"stage": stage}})
         return ()
 
 

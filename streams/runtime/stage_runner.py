@@ -51,8 +51,6 @@ LOGGER = logging.getLogger("fathom.stage")
 # Records of one order that a join handles before it sends: few enough for the first of them not to wait long.
 MAX_TOGETHER = 16
 RESUME_DIVISOR = 8  # of a stage's concurrency an eighth must be free before reading resumes
-
-
 ReadLedger = Callable[[Stage, Collection[int], datetime | None], Awaitable[dict[int, LedgerRead]]]
 
 
@@ -346,5 +344,5 @@ class StageRunner:
     ) -> None:
         await self._sender.dead_letter(delivery.record, failure)
         if received is not None:
-            await self._sender.send_all(told(self._telling, received, failure, self.stage.dead_letters))
+            await self._sender.send_all(told(self._telling, received, failure, self.stage.name))
         delivery.done()

@@ -15,7 +15,7 @@ from typing import NamedTuple, cast
 from agents.core.packs import join as joins
 from agents.core.packs import packing
 from agents.core.packs.join import Join
-from agents.core.packs.pack_ledger import LONG_AGO, Lacking, PackLedger, missing_of
+from agents.core.packs.pack_ledger import LONG_AGO, Lacking, PackLedger, lacking_of, missing_of
 from agents.core.packs.revisions import Incomplete
 from agents.core.packs.text import Templates
 from agents.core.packs.trimming import Counter, Summarise
@@ -250,8 +250,7 @@ class JoinTable:
 
     def _remember(self, tenant: str, pack: ContextPack) -> None:
         subject = _subject(tenant, pack)
-        # The late part of a revised pack is audited: what the revision still lacks is not audited again.
-        lacking = Lacking(frozenset() if pack.revision > 1 else missing_of(pack), pack.assembled_at)
+        lacking = lacking_of(pack)
         self.ledger.put(pack.pack_id, lacking if pack.revision > 1 else self.ledger.get(pack.pack_id, lacking))
         packs = self._emitted.setdefault(subject, OrderedDict())
         if pack.revision == 1 or pack.pack_id in packs:

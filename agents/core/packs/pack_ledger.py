@@ -49,11 +49,16 @@ class PackLedger(OrderedDict[str, Lacking]):
 
     def remember(self, emitted: Iterable[Received[ContextPack]], since: datetime) -> None:
         """Know the packs since a time, oldest first, too."""
-        for pack in emitted:
+        for pack in reversed([*emitted]):  # each to the front: the oldest is forgotten first
             if pack.event.pack_id not in self:
-                self[pack.event.pack_id] = Lacking(missing_of(pack.event), pack.event.assembled_at)
+                self[pack.event.pack_id] = lacking_of(pack.event)
                 self.move_to_end(pack.event.pack_id, last=False)
         self._since = since
+
+
+def lacking_of(pack: ContextPack) -> Lacking:
+    """What a pack lacks; a revision was made by a late part, which is audited: what it still lacks is not again."""
+    return Lacking(frozenset() if pack.revision > 1 else missing_of(pack), pack.assembled_at)
 
 
 def missing_of(pack: ContextPack) -> frozenset[MemoryClass]:

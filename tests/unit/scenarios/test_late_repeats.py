@@ -2,11 +2,17 @@
 
 from collections.abc import Iterator
 
+import orjson
 import pytest
 
+from agents.core.packs.pack_ledger import Lacking, PackLedger
+from schemas.packs import ContextPack, PartReport
+from schemas.retrieval import MemoryClass
 from schemas.topics import CONTEXT_PACKS, MEMORY_DECISIONS, PACKS_PARTIAL
 from streams.testing.pipeline import Pipeline
 from streams.topology import STAGES
+from tests.checkout import ROOT
+from tests.tenants.memories import NOON, received
 from tests.unit.scenarios.test_revisions import Asked, at, feed, partials
 
 ASSEMBLER = "assembler"
@@ -65,3 +71,19 @@ def test_a_plan_that_waited_as_long_and_has_no_pack_gets_one(several: list[Asked
         feed(fathom, several[0], several[0])
         again(fathom, several[1], 30)
         assert len(fathom.log.of(CONTEXT_PACKS.name)) == 2
+
+
+def test_what_is_read_back_is_forgotten_first_and_a_revision_lacks_nothing() -> None:
+    example = ContextPack.model_validate(
+        orjson.loads((ROOT / "schemas/examples/context-packs.out/d2-degraded-en.json").read_bytes())["value"]
+    )
+    missing = PartReport(memory_class=MemoryClass.EPISODIC, status="missing", items=0)
+    ledger = PackLedger()
+    ledger.put("new", Lacking(frozenset(), NOON))
+    packs = [
+        example.model_copy(update={"pack_id": name, "revision": revision, "parts": (missing,)})
+        for name, revision in (("old", 1), ("older", 1), ("old", 2))
+    ]
+    ledger.remember([received(pack, "acme") for pack in packs], NOON)
+    assert [*ledger] == ["older", "old", "new"]
+    assert (ledger["older"].classes, ledger["old"].classes) == ({MemoryClass.EPISODIC}, set())
