@@ -22,7 +22,7 @@ from tests.steps import Run
 
 # Of the tests of tests/e2e, those that take minutes.
 OUTAGES = ("test_outages.py",)
-ON_SERVERS = ("test_real_servers.py",)
+ON_SERVERS = ("test_real_servers.py", "test_erasing_on_servers.py")
 # Of the tests of tests/chaos, those of everything at once; the others are of one stage or store at a time.
 AT_ONCE = ("test_small.py", "test_broker_kills.py")
 # Of the tests of tests/contract, those of the engines themselves: they start and kill servers of their own.
