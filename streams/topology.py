@@ -104,7 +104,7 @@ def _writer(name: str, reads: Topic, write: Callable[[GraphWriter], Write]) -> S
 
 def _indexer(name: str, reads: Topic, build: Callable[[Dependencies], Handler]) -> Stage:
     """A writer of the index; it embeds texts in batches, which costs less than one by one."""
-    return Stage(name, (reads,), (), build, INDEX_WRITERS, concurrency=8, together=8, background=True, passages=True)
+    return Stage(name, (reads,), (), build, INDEX_WRITERS, concurrency=64, together=8, background=True, passages=True)
 
 
 def _retry_until(built: Dependencies) -> RetryUntil:
