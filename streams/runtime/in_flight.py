@@ -1,7 +1,7 @@
 """A record on its way through the stages of a group, and the sends of several stages as one."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Hashable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from time import monotonic
 
@@ -26,15 +26,6 @@ def position_of(record: Record) -> Position:
 def tenant_of(record: Record) -> str:
     """The tenant by a record's headers; empty where they name none."""
     return next((value.decode(errors="replace") for name, value in record.headers if name in TENANT), "")
-
-
-def order_key(order: str, record: Record) -> Hashable:
-    """What records have in common that are handled sequentially, by `Stage.order`."""
-    if order == "none":
-        return (record.topic, record.partition, record.offset)
-    if order == "partition" or record.key is None:
-        return (record.topic, record.partition)
-    return (record.topic, record.key) if order == "topic" else record.key
 
 
 class _Round:
@@ -106,30 +97,10 @@ class JointSend:
         self._round = None
 
 
-class InHandAlone:
-    """Whether a record is still handled alone: until all its stages have handled it, or one waits for something."""
-
-    __slots__ = ("_left", "over")
-
-    def __init__(self, stages: int) -> None:
-        self._left = stages
-        self.over = asyncio.Event()
-
-    def handled(self) -> None:
-        """Count one stage as done with it."""
-        self._left -= 1
-        if self._left <= 0:
-            self.over.set()
-
-    def waits(self) -> None:
-        """End it: what waits for a store, or for what the record names, has killed nothing."""
-        self.over.set()
-
-
 class InFlightRecord:
     """A record in progress in a group: decoded once, acknowledged when all its stages are done."""
 
-    __slots__ = ("_ack", "_left", "_received", "alone", "failure", "joint", "record")
+    __slots__ = ("_ack", "_left", "_received", "joint", "record")
 
     def __init__(self, record: Record, stages: int, ack: Callable[[Record], None]) -> None:
         self.record = record
@@ -138,9 +109,6 @@ class InFlightRecord:
         self._received: Received[Event] | None = None
         # Made by the first of the stages that send together.
         self.joint: JointSend | None = None
-        # Where nothing else is in hand; and why it is not handled at all.
-        self.alone: InHandAlone | None = None
-        self.failure: Failure | None = None
 
     def received(self, topic: Topic) -> Received[Event]:
         """The decoded record; raises `Undecodable`."""
@@ -148,11 +116,6 @@ class InFlightRecord:
             record = self.record
             self._received = codec.decode_record(topic, record)
         return self._received
-
-    def handled(self) -> None:
-        """Tell who waits for a record that is alone in hand."""
-        if self.alone is not None:
-            self.alone.handled()
 
     def done(self) -> None:
         """Count one stage as done; acknowledge the record after the last."""

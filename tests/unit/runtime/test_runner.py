@@ -14,7 +14,6 @@ from schemas.envelope import ERASED, KEYS_HEADER, KeysNeeded, Outgoing, Received
 from schemas.memory import DocumentSubmitted
 from schemas.topics import CONTEXT_PACKS, DOCUMENTS_IN, MEMORY_KNOWLEDGE, WEEK, Topic
 from streams import config
-from streams.faust.crash_mark import CrashMark
 from streams.kafka.records import Record, TopicPartition
 from streams.runtime import refusals
 from streams.runtime.dead_letters import DlqLimit, Failure, TooManyDeadLettersError
@@ -41,12 +40,6 @@ class Member:
 
     def highwater(self, tp: TopicPartition) -> int | None:
         return None
-
-    def found(self, tp: TopicPartition) -> tuple[CrashMark, int]:
-        return CrashMark(), 0
-
-    async def leave(self, tp: TopicPartition, mark: CrashMark) -> bool:
-        return True
 
 
 class Stub:
