@@ -5,11 +5,15 @@ nobody sees is a defect.
 """
 
 import os
+import re
+import subprocess
 import sys
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -18,7 +22,6 @@ from tests.servers import containers
 from tests.servers.containers import GIVEN, source_of
 from tests.servers.install import INSTALLERS, InstallError, lacking
 from tests.servers.kafka import KafkaServer
-from tests.steps import Run
 
 # Of the tests of tests/e2e, those that take minutes.
 OUTAGES = ("test_outages.py",)
@@ -44,6 +47,81 @@ CLIENTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ),
 )
 PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--durations=15", "--durations-min=4")
+
+
+def _print(text: str) -> None:
+    print(text, end="", flush=True)
+
+
+@dataclass
+class Run:
+    """What was run, how long it took, whether it passed, and what it left out; `say` takes what is to be read."""
+
+    say: Callable[[str], object] = _print
+    began: float = field(default_factory=time.monotonic)
+    results: list[tuple[str, bool, float, float]] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=lambda: {"passed": 0, "failed": 0, "skipped": 0, "error": 0})
+
+    def step(self, name: str, *command: str, folder: Path = ROOT, **environment: str) -> None:
+        """Run one command in a folder, its output as it comes; keep its verdict."""
+        self.say(f"\n=== {name}\n")
+        began = time.monotonic()
+        process = subprocess.Popen(
+            command, cwd=folder, env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            text=True, errors="replace",
+        )  # fmt: skip
+        assert process.stdout is not None
+        for line in process.stdout:
+            self.say(line)
+            self._note(name, line)
+        # Not `wait`: this says also what the command and all it started and waited for have computed.
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        self.results.append((name, process.returncode == 0, time.monotonic() - began, used.ru_utime + used.ru_stime))
+
+    def take_over(self, other: "Run") -> None:
+        """What another run has found is ours."""
+        self.results += other.results
+        self.skipped += other.skipped
+        self.failures += other.failures
+        for kind, number in other.counts.items():
+            self.counts[kind] += number
+
+    def leave_out(self, what: str, why: str) -> None:
+        self.skipped.append(f"{what}: {why}")
+
+    def _note(self, name: str, line: str) -> None:
+        if line.startswith("SKIPPED"):
+            self.skipped.append(f"{name}: {line.strip()}")
+        if line.startswith(("FAILED ", "ERROR tests")):
+            self.failures.append(f"{name}: {line.strip()}")
+        if re.search(r"\d+ (passed|failed|skipped|errors?)\b.* in [\d.]+s", line):
+            for number, kind in re.findall(r"(\d+) (passed|failed|skipped|error)", line):
+                self.counts[kind] += int(number)
+
+    def report(self) -> int:
+        """Print the verdicts; the exit code."""
+        print("\n=== what ran")
+        for name, passed, took, computed in self.results:
+            print(f"{'ok  ' if passed else 'FAIL'} {took:6.1f} s {computed:6.1f} s CPU  {name}")
+        print(f"total {time.monotonic() - self.began:.0f} s, some of it side by side")
+        print("\n=== the shared real servers came from")
+        print("\n".join(str(source_of(name, lacking)) for name in GIVEN))
+        if self.skipped:
+            print("\n=== what did not run, and why")
+            print("\n".join(self.skipped))
+        if self.failures:
+            # Once more at the end: of a long run the last lines are what one sees first.
+            print("\n=== what failed")
+            print("\n".join(self.failures))
+        failed = sum(not passed for _, passed, *_ in self.results)
+        print(
+            f"\n{self.counts['passed']} passed, {self.counts['failed'] + self.counts['error']} failed, "
+            f"{self.counts['skipped']} skipped"
+        )
+        return 1 if failed else 0
 
 
 @contextmanager
@@ -256,8 +334,6 @@ def main(names: Sequence[str]) -> int:
             found, said = second.result()
         run.say("".join(said))
         run.take_over(found)
-        if together is SIDE_BY_SIDE:
-            run.retry(*PYTEST)
     return run.report()
 
 
