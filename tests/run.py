@@ -46,6 +46,8 @@ CLIENTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         (str(ROOT / ".venv-clients/bin/pytest"), "-q", "-p", "no:cacheprovider", "--durations=5"),
     ),
 )
+# Of what fails without naming a test.
+LAST_LINES = 60
 PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--durations=15", "--durations-min=4")
 
 
@@ -73,12 +75,16 @@ class Run:
             text=True, errors="replace",
         )  # fmt: skip
         assert process.stdout is not None
+        known, last = len(self.failures), deque[str](maxlen=LAST_LINES)
         for line in process.stdout:
             self.say(line)
             self._note(name, line)
+            last.append(f"  {line.rstrip()}")
         # Not `wait`: this says also what the command and all it started and waited for have computed.
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode and len(self.failures) == known:  # a crash, say, which names no test
+            self.failures.append("\n".join((f"{name}: ended with {process.returncode}, its last lines", *last)))
         self.results.append((name, process.returncode == 0, time.monotonic() - began, used.ru_utime + used.ru_stime))
 
     def take_over(self, other: "Run") -> None:
