@@ -38,12 +38,12 @@ def main() -> int:
     level = logging.INFO if arguments.verbose else logging.WARNING
     logging.basicConfig(level=level, format="%(asctime)s %(name)s %(message)s", datefmt="%H:%M:%S")
     logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
-    plan = (scenario.full if arguments.full else scenario.small)(arguments.seed)
     outcomes, missing = [], []
     for broker in BROKERS if arguments.broker == "both" else (arguments.broker,):
         if (why := lacking(broker)) is not None:
             missing.append(f"{broker} did not run: {why}")
             continue
+        plan = scenario.full(arguments.seed, broker) if arguments.full else scenario.small(arguments.seed)
         directory = Path(tempfile.mkdtemp(prefix=f"fathom-chaos-{broker}-"))
         outcome = on(broker, plan, directory)
         outcomes.append(outcome)
