@@ -112,7 +112,7 @@ class Settings(BaseSettings):
     lexicons: Path | None = Field(None, description="a folder of word lists that are added to the shipped ones")
     assessment_policy: Path | None = Field(None, description="tools that an assessment advises; else those over MCP")
 
-    reference_wait_ms: int = Field(5_000, ge=0, description="how long a correction waits for what it names")
+    reference_wait_ms: int = Field(5_000, ge=0, description="how long a correction waits before writers are asked")
     tool_wait_ms: int = Field(200, ge=0, description="how long a tool call waits for a result that sets its context")
 
     commit_interval_ms: int = Field(500, ge=10)

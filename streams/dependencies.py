@@ -8,6 +8,7 @@ from agents.core.quarantine.sources import Quarantines
 from agents.ports.graph import GraphReader, GraphWriter
 from agents.ports.models import Clock, DocumentReader, LanguageIdentifier, TokenCounter
 from agents.ports.passages import PassageIndex
+from agents.ports.progress import WriterProgress
 from agents.ports.sessions import SignalWeights, ToolSessions, WorkingSets
 from schemas.policy import PackPolicy, ReferencePolicy
 from schemas.retrieval import QueryProfile
@@ -36,6 +37,7 @@ class Dependencies:
     writer: GraphWriter
     models: Models = NONE
     quarantines: Quarantines = field(default_factory=Quarantines)
+    progress: WriterProgress | None = None
     documents: DocumentReader = field(default_factory=DocumentProcess)
     # Seconds for which more messages have waited than the first stage may have in progress; 0 for a tenant with few.
     full_for: Callable[[str | None], float] = lambda _: 0.0

@@ -12,6 +12,10 @@ from streams.quarantine.reads import without_quarantined
 Order = Literal["key", "topic", "partition", "none"]
 
 
+def _consumer_group(group: str) -> str:
+    return f"fathom.{group}"
+
+
 @dataclass(frozen=True)
 class Stage:
     """A stage of the topology.
@@ -22,7 +26,8 @@ class Stage:
     before a rebalance. A `background` stage yields to the pack path, `together` of its records at a time: those that
     are written together, else one; one with `passages` needs the index. A `storing` stage fills stores, whatever it
     sends beside that; a `hiding` one reads them without what is quarantined. The `first` stage of the pack path waits
-    while later ones are full; where it is full itself, there is an overload.
+    while later ones are full; where it is full itself, there is an overload. What a record names may still be on a
+    topic that it `awaits`, until the group named beside it has stored it.
     """
 
     name: str
@@ -39,6 +44,7 @@ class Stage:
     storing: bool = False
     first: bool = False
     hiding: bool = False
+    awaits: tuple[tuple[Topic, str], ...] = ()
 
     def handler(self, built: Dependencies) -> Handler:
         """The stage over its dependencies."""
@@ -46,7 +52,12 @@ class Stage:
 
     @property
     def consumer_group(self) -> str:
-        return f"fathom.{self.group or self.name}"
+        return _consumer_group(self.group_name)
+
+    @property
+    def awaited(self) -> dict[Topic, str]:
+        """The consumer group that stores each topic that it awaits."""
+        return {topic: _consumer_group(group) for topic, group in self.awaits}
 
     @property
     def group_name(self) -> str:

@@ -13,6 +13,7 @@ from agents.core.assessment.context_needs import AssessmentPolicy
 from agents.core.tools.gate import ToolPolicyResolver
 from agents.ports.graph import GraphWriter
 from agents.ports.handlers import Handler
+from agents.references import References
 from agents.retrievers.base import Retriever
 from agents.retrievers.claims import ClaimsRetriever
 from agents.retrievers.episodic import EpisodicRetriever
@@ -76,7 +77,7 @@ Write = Callable[[Sequence[Received[Any]]], Awaitable[None]]
 # The concurrency of stages whose records wait for something they name: a record that names something missing must hold
 # up few others, and each waiting record polls the graph.
 WAITING_CONCURRENCY = 64
-INDEX_WRITERS = "index-writers"
+GRAPH_WRITERS, INDEX_WRITERS = "graph-writers", "index-writers"
 # What is written to a server in so many seconds goes in one round trip. Nobody waits for it.
 GATHERED_S = 0.25
 
@@ -99,7 +100,7 @@ def _writer(name: str, reads: Topic, write: Callable[[GraphWriter], Write]) -> S
     def built(d: Dependencies) -> Handler:
         return Writer(write(d.writer), 0.0 if d.settings.neo4j_url.startswith(OWN) else GATHERED_S)
 
-    return Stage(name, (reads,), (), built, "graph-writers", concurrency=64, together=64, background=True)
+    return Stage(name, (reads,), (), built, GRAPH_WRITERS, concurrency=64, together=64, background=True)
 
 
 def _indexer(name: str, reads: Topic, build: Callable[[Dependencies], Handler]) -> Stage:
@@ -107,8 +108,8 @@ def _indexer(name: str, reads: Topic, build: Callable[[Dependencies], Handler]) 
     return Stage(name, (reads,), (), build, INDEX_WRITERS, concurrency=64, together=8, background=True, passages=True)
 
 
-def _retry_until(built: Dependencies) -> RetryUntil:
-    return RetryUntil(built.settings.reference_wait_ms / 1000)
+def _references(built: Dependencies) -> References:
+    return References(built.clock, RetryUntil(built.settings.reference_wait_ms / 1000), built.progress)
 
 
 def _second_opinion(built: Dependencies) -> SecondOpinion | None:
@@ -203,19 +204,21 @@ STAGES: tuple[Stage, ...] = (
         "correction",
         (CORRECTIONS_IN,),
         (MEMORY_CORRECTIONS, MEMORY_CLAIMS),
-        lambda d: CorrectionAgent(d.graph, _retry_until(d)),
+        lambda d: CorrectionAgent(d.graph, _references(d)),
         "learning",
         concurrency=WAITING_CONCURRENCY,
         background=True,
+        awaits=((MEMORY_CLAIMS, GRAPH_WRITERS), (MEMORY_CONSULTATIONS, INDEX_WRITERS)),
     ),
     Stage(
         "feedback",
         (FEEDBACK_IN,),
         (MEMORY_VOTES, MEMORY_DECISIONS),
-        lambda d: FeedbackAgent(d.graph, _retry_until(d)),
+        lambda d: FeedbackAgent(d.graph, _references(d)),
         "learning",
         concurrency=WAITING_CONCURRENCY,
         background=True,
+        awaits=((MEMORY_DECISIONS, GRAPH_WRITERS),),
     ),
     Stage(
         "ingestion",
@@ -286,7 +289,7 @@ STAGES: tuple[Stage, ...] = (
         (MEMORY_VOTES, MEMORY_DECISIONS),
         (),
         lambda d: WeightWriter(d.weights),
-        "graph-writers",
+        GRAPH_WRITERS,
         order="none",
         concurrency=64,
         background=True,

@@ -8,24 +8,25 @@ state   the graph (read): the target must be there, now or shortly
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 
-from agents.concurrency import RetryUntil
 from agents.core.claims import outside_corrections as rules
 from agents.errors import Rejected
 from agents.ports.graph import ConsultationFound, GraphReader
+from agents.references import References
 from schemas.base import Conversation, Source, derive, entity_key
 from schemas.envelope import Outgoing, Received
 from schemas.learning import CorrectionSubmitted
 from schemas.memory import ClaimAsserted
-from schemas.topics import MEMORY_CLAIMS, MEMORY_CORRECTIONS
+from schemas.topics import MEMORY_CLAIMS, MEMORY_CONSULTATIONS, MEMORY_CORRECTIONS
 
 
 class CorrectionAgent:
-    """Corrections; a target that is not yet in the graph is asked for again for `wait` seconds, then refused."""
+    """Corrections; a target that is not yet in the graph is waited for as long as one may be on its way there."""
 
-    def __init__(self, graph: GraphReader, patience: RetryUntil) -> None:
+    def __init__(self, graph: GraphReader, references: References) -> None:
         self._graph = graph
-        self._patience = patience
+        self._references = references
 
     async def handle(self, record: Received[CorrectionSubmitted]) -> Sequence[Outgoing]:
         """The correction, and the new claim, if any. Raises `Rejected` for an unknown target."""
@@ -36,12 +37,12 @@ class CorrectionAgent:
         # The log's time counts, too: a client's clock may be behind that of the target.
         as_of = max(record.logged_at, record.envelope.time)
         if submitted.consultation_id is not None:
-            found = await self._consultation(tenant, submitted.consultation_id, as_of)
+            found = await self._consultation(record, submitted.consultation_id, as_of)
             issued = rules.of_consultation(submitted, submitted.consultation_id, found.paths, at=at, id=correction_id)
             said_in = {"client_id": found.client_id, "conversation_id": found.conversation_id}
             issued = issued.model_copy(update=said_in)
         else:
-            original = await self._claim(tenant, submitted.claim_id or "", as_of)
+            original = await self._claim(record, submitted.claim_id or "", as_of)
             place = Source(topic=record.topic, partition=record.partition, offset=record.offset)
             issued, new = rules.of_claim(submitted, original, tenant=tenant, at=at, source=place, id=correction_id)
             if new is not None:
@@ -51,14 +52,18 @@ class CorrectionAgent:
         key = entity_key(tenant, issued.target_id)
         return (*steps, Outgoing(MEMORY_CORRECTIONS, key, issued, record.envelope, issued.correction_id))
 
-    async def _claim(self, tenant: str, claim_id: str, as_of: datetime) -> ClaimAsserted:
-        found = await self._patience.find(lambda: self._graph.claim(tenant, claim_id, as_of))
+    async def _claim(self, record: Received[CorrectionSubmitted], claim_id: str, as_of: datetime) -> ClaimAsserted:
+        read = partial(self._graph.claim, record.envelope.tenant, claim_id, as_of)
+        found = await self._references.find(read, MEMORY_CLAIMS, record.logged_at)
         if found is None:
             raise Rejected("claim_unknown", f"no claim {claim_id!r} was asserted; take its id from a pack or the graph")
         return found
 
-    async def _consultation(self, tenant: str, consultation_id: str, as_of: datetime) -> ConsultationFound:
-        found = await self._patience.find(lambda: self._graph.consultation(tenant, consultation_id, as_of))
+    async def _consultation(
+        self, record: Received[CorrectionSubmitted], consultation_id: str, as_of: datetime
+    ) -> ConsultationFound:
+        read = partial(self._graph.consultation, record.envelope.tenant, consultation_id, as_of)
+        found = await self._references.find(read, MEMORY_CONSULTATIONS, record.logged_at)
         if found is None:
             raise Rejected("consultation_unknown", f"no consultation {consultation_id!r} is recorded")
         return found

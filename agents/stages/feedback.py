@@ -7,12 +7,13 @@ state   the graph (read): what was decided on the message of the pack
 """
 
 from collections.abc import Sequence
+from functools import partial
 
-from agents.concurrency import RetryUntil
 from agents.core.depth.votes import pattern_of
 from agents.core.packs.planning import pack_id_of
 from agents.errors import Rejected
 from agents.ports.graph import GraphReader
+from agents.references import References
 from schemas.base import derive, entity_key
 from schemas.envelope import Outgoing, Received
 from schemas.learning import DepthVote, FeedbackGiven
@@ -23,11 +24,11 @@ ACTOR = "feedback"
 
 
 class FeedbackAgent:
-    """A pack's decision may be on its way to the graph: asked for again for a while, then refused."""
+    """A pack's decision may be on its way to the graph: it is waited for as long as it may be, then refused."""
 
-    def __init__(self, graph: GraphReader, patience: RetryUntil) -> None:
+    def __init__(self, graph: GraphReader, references: References) -> None:
         self._graph = graph
-        self._patience = patience
+        self._references = references
 
     async def handle(self, record: Received[FeedbackGiven]) -> Sequence[Outgoing]:
         """The vote and its audit. Raises `Rejected` for a pack that this tenant's conversation never had."""
@@ -36,7 +37,8 @@ class FeedbackAgent:
         if given.pack_id != pack_id_of(conversation, given.message_id):
             raise Rejected("pack_unknown", f"the pack {given.pack_id!r} is not of message {given.message_id!r} here")
         as_of = max(record.logged_at, envelope.time)
-        decided = await self._patience.find(lambda: self._graph.decision(envelope.tenant, given.pack_id, as_of))
+        read = partial(self._graph.decision, envelope.tenant, given.pack_id, as_of)
+        decided = await self._references.find(read, MEMORY_DECISIONS, record.logged_at)
         if decided is None:
             raise Rejected("pack_unknown", f"no pack {given.pack_id!r} went out")
         user = envelope.user_id or given.client_id

@@ -38,7 +38,7 @@ def _group(name: str) -> dict[str, Any]:
 def _rights(given: Rights) -> list[dict[str, Any]]:
     """In the words of Strimzi's `KafkaUser`."""
     rules = [_rule("topic", name, operations) for name, operations in given.topics.items()]
-    return [*rules, *([_rule("group", given.group, ("Read",))] if given.group else [])]
+    return [*rules, *(_rule("group", name, operations) for name, operations in given.groups.items())]
 
 
 def _rule(kind: str, name: str, operations: tuple[str, ...]) -> dict[str, Any]:

@@ -50,10 +50,17 @@ SEALED = (MEMORY_DECISIONS, MEMORY_CLAIMS, MEMORY_CORRECTIONS, AUDIT_HEADS)
 
 @dataclass(frozen=True, slots=True)
 class Rights:
-    """The operations on each topic, in Kafka's words and sorted, and the group to read in, if any."""
+    """The operations on each topic and group, in Kafka's words and sorted; the group to read in, if any."""
 
     topics: Mapping[str, tuple[str, ...]]
     group: str | None = None
+    # Others, of which it is asked how far they are.
+    asked: tuple[str, ...] = ()
+
+    @property
+    def groups(self) -> Mapping[str, tuple[str, ...]]:
+        own = {self.group: ("Read",)} if self.group else {}
+        return own | dict.fromkeys(self.asked, ("Describe",))
 
 
 def of_group(name: str) -> Rights:
@@ -61,7 +68,9 @@ def of_group(name: str) -> Rights:
     stages = [stage for stage in STAGES if stage.group_name == name]
     if not stages:
         raise KeyError(name)
-    return Rights(_operations(_reads(stages), _writes(stages)), stages[0].consumer_group)
+    awaited = {topic.name: group for stage in stages for topic, group in stage.awaited.items()}
+    operations = _operations(_reads(stages), _writes(stages), awaited)
+    return Rights(operations, stages[0].consumer_group, tuple(sorted({*awaited.values()})))
 
 
 def of_serve() -> Rights:
@@ -97,9 +106,9 @@ def _writes(stages: Iterable[Stage]) -> list[str]:
     return [name for stage in stages for name in (*(topic.name for topic in stage.writes), stage.dead_letters)]
 
 
-def _operations(reads: Iterable[str], writes: Iterable[str]) -> dict[str, tuple[str, ...]]:
+def _operations(reads: Iterable[str], writes: Iterable[str], looks: Iterable[str] = ()) -> dict[str, tuple[str, ...]]:
     read, written = set(reads), set(writes)
     return {
         name: ("Describe", *(("Read",) if name in read else ()), *(("Write",) if name in written else ()))
-        for name in sorted(read | written)
+        for name in sorted(read | written | {*looks})
     }

@@ -29,6 +29,7 @@ from streams.kafka.ledger import LedgerRead
 from streams.kafka.producer import Producer
 from streams.kafka.records import TopicPartition
 from streams.kafka.security import security_of
+from streams.kafka.writer_progress import KafkaWriterProgress
 from streams.models.open import NONE, Models
 from streams.runtime import access, data_dir
 from streams.runtime.admission.priority import PriorityGate
@@ -146,7 +147,11 @@ class Worker:
         if any(MEMORY_VOTES in stage.reads for stage in self._stages):
             self._follow_weights()
         quarantines = await self._follow_quarantines()
-        built = replace(built, models=self._models, full_for=self._gate.full_for, quarantines=quarantines)
+        groups = {topic: group for stage in self._stages for topic, group in stage.awaited.items()}
+        progress = KafkaWriterProgress(self._bootstrap, groups, self._security)
+        built = replace(
+            built, models=self._models, full_for=self._gate.full_for, quarantines=quarantines, progress=progress
+        )
         for name in dict.fromkeys(stage.group_name for stage in self._stages):
             self._groups.append(self._group(name, built))
         await asyncio.gather(*(group.start() for group, _ in self._groups))

@@ -12,8 +12,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from aiokafka import TopicPartition as PartitionOfClient
 from aiokafka.errors import KafkaError as ClientError
-from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicPartition
+from confluent_kafka import KafkaError, KafkaException, TopicPartition
 from confluent_kafka import Producer as PlainProducer
 from confluent_kafka.admin import (
     AclBinding,
@@ -32,7 +33,7 @@ from schemas.topics import COGNITION_STEPS, PACKS_PARTIAL
 from streams import config
 from streams.docs import examples
 from streams.faust.consumer_group import GroupError
-from streams.kafka import topics_admin, topics_plan
+from streams.kafka import clients, topics_admin, topics_plan
 from streams.kafka.security import PLAINTEXT
 from streams.kafka.topics_plan import TopicError
 from streams.runtime import access
@@ -69,7 +70,7 @@ def user_of(group: str) -> str:
 def rights_of(given: Rights) -> list[Right]:
     """One by one."""
     found = [("Topic", name, _constant(operation)) for name, each in given.topics.items() for operation in each]
-    return [*found, *([("Group", given.group, "READ")] if given.group else [])]
+    return [*found, *(("Group", name, _constant(each)) for name, said in given.groups.items() for each in said)]
 
 
 def _constant(operation: str) -> str:
@@ -122,20 +123,15 @@ class Site:
 
     def committed(self, group: str) -> dict[str, int]:
         """How far the group has come."""
-        [done] = self.admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)]).values()
-        try:
-            return {tp.topic: tp.offset for tp in done.result().topic_partitions}
-        except KafkaException:  # a broker that has just begun does not know yet
-            return {}
+        return asyncio.run(_committed(self.kafka.bootstrap, group))
+
+    def commit(self, group: str, topics: Iterable[str]) -> None:
+        """Let the group have come to the end of these topics."""
+        asyncio.run(_commit(self.kafka.bootstrap, group, self.ends(topics)))
 
     def forget(self, group: str, *, outputs: bool) -> None:
         """Let the group begin again; with `outputs` it finds nothing in its ledger, and sends all again."""
-        given = access.of_group(group)
-        name = str(given.group)
-        deadline = time.monotonic() + LIMIT_S
-        # A worker that was cut off while it joined is a member until its session ends.
-        while not self._deleted(name) and time.monotonic() < deadline:
-            time.sleep(LOOK_S)
+        self.delete(str(access.of_group(group).group))
         if not outputs:
             return
         ledgers = {stage.ledger.name for stage in stages_of([group]) if stage.ledger is not None}
@@ -145,6 +141,13 @@ class Site:
             cut = [TopicPartition(topic, 0, end) for topic, end in ends.items()]
             for done in self.admin.delete_records(cut).values():
                 done.result()
+
+    def delete(self, group: str) -> None:
+        """Delete the group with its offsets."""
+        deadline = time.monotonic() + LIMIT_S
+        # A worker that was cut off while it joined is a member until its session ends.
+        while not self._deleted(group) and time.monotonic() < deadline:
+            time.sleep(LOOK_S)
 
     def anew(self, topic: str) -> None:
         """Delete a topic and make it again, without records."""
@@ -177,6 +180,28 @@ def _binding(user: str, right: Right) -> AclBinding:
         ResourceType[kind.upper()], name, ResourcePatternType.LITERAL, f"User:{user}", "*", AclOperation[operation],
         AclPermissionType.ALLOW,
     )  # fmt: skip
+
+
+# Not by librdkafka 2.16: where the coordinator answers with an error, as on a broker that has just begun, its process
+# dies of a segmentation fault (in `rd_kafka_cgrp_op`, of a client without a group of its own).
+async def _committed(bootstrap: str, group: str) -> dict[str, int]:
+    try:
+        async with clients.administering(bootstrap) as admin:
+            found = await admin.list_consumer_group_offsets(group)
+    except Unavailable:  # it does not know yet
+        return {}
+    return {tp.topic: committed.offset for tp, committed in found.items()}
+
+
+async def _commit(bootstrap: str, group: str, offsets: Mapping[str, int]) -> None:
+    consumer = clients.new_consumer(bootstrap, group_id=group)
+    await consumer.start()
+    try:
+        whole = {PartitionOfClient(topic, 0): end for topic, end in offsets.items()}
+        consumer.assign(list(whole))
+        await consumer.commit(whole)
+    finally:
+        await consumer.stop()
 
 
 @contextmanager
@@ -221,6 +246,9 @@ async def worked(on: Site, group: str) -> set[str]:
     """
     for record in _new_work(group):
         _send(on, record)
+    awaited = _awaited(group)
+    for writers, topics in awaited.items():
+        await asyncio.to_thread(on.commit, writers, topics)
     before, known = on.ends(_outputs(group)), on.refused(user_of(group))
     deadline = time.monotonic() + LIMIT_S
     working = asyncio.create_task(_work(on, group))
@@ -234,6 +262,8 @@ async def worked(on: Site, group: str) -> set[str]:
         working.cancel()
         with suppress(asyncio.CancelledError, TopicError, GroupError, Unavailable, ClientError):
             await working
+        for writers in awaited:
+            on.delete(writers)
 
 
 async def _work(on: Site, group: str) -> None:
@@ -246,6 +276,15 @@ def _new_work(group: str) -> list[Sent]:
     written = {topic for stage in stages_of([group]) for topic in stage.writes if stage.ledger}
     made = {PACKS_PARTIAL: memory.join, COGNITION_STEPS: memory.step}
     return [make() for topic, make in made.items() if topic in written]
+
+
+def _awaited(group: str) -> dict[str, set[str]]:
+    """The topics that others have to have stored, by the group of those."""
+    found: dict[str, set[str]] = {}
+    for stage in stages_of([group]):
+        for topic, writers in stage.awaited.items():
+            found.setdefault(writers, set()).add(topic.name)
+    return found
 
 
 def _outputs(group: str) -> set[str]:

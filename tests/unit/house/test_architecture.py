@@ -24,6 +24,7 @@ FRAMES = (
     "agents.errors",
     "agents.retrievers.base",
     "agents.context",
+    "agents.references",
     "agents.erasures",
     "agents.cognition_model",
     "agents.document_search",

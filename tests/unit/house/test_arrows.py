@@ -35,6 +35,7 @@ ARROWS: Mapping[str, str] = {
     "agents.cognition_model": """agents.concurrency agents.ports agents.core.cognition
         agents.core.cognition.prompts""",
     "agents.context": "agents.core.conversation agents.ports",
+    "agents.references": "agents.concurrency agents.errors agents.ports",
     "agents.erasures": "agents.core.conversation agents.ports",
     "agents.document_search": "agents.ports",
     "agents.turn_search": "agents.ports agents.core.language agents.core.retrieval",
@@ -46,7 +47,7 @@ ARROWS: Mapping[str, str] = {
         agents.turn_search agents.core.claims agents.core.conversation agents.core.language agents.core.packs
         agents.core.retrieval""",
     "agents.stages": """agents.cognition_model agents.concurrency agents.consultation_memory agents.context
-        agents.erasures agents.errors agents.evidence_sources agents.ports agents.second_opinion
+        agents.erasures agents.errors agents.evidence_sources agents.ports agents.references agents.second_opinion
         agents.core.assessment agents.core.claims agents.core.cognition agents.core.conversation agents.core.depth
         agents.core.documents agents.core.language agents.core.packs agents.core.progress agents.core.tools""",
     "streams.config": "agents.core.cognition agents.core.packs",
@@ -57,8 +58,8 @@ ARROWS: Mapping[str, str] = {
         agents.ports streams.dependencies streams.stores streams.stores.graph""",
     "streams.stage": "agents.ports streams.dependencies streams.quarantine",
     "streams.topology": """agents.cognition_model agents.concurrency agents.core.assessment agents.core.tools
-        agents.ports agents.retrievers agents.second_opinion agents.stages streams.dependencies streams.policies
-        streams.stage streams.stores""",
+        agents.ports agents.references agents.retrievers agents.second_opinion agents.stages streams.dependencies
+        streams.policies streams.stage streams.stores""",
     "streams.registry": "agents.errors",
     "streams.telemetry": "",
     "streams.version": "",

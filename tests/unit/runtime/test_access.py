@@ -25,6 +25,17 @@ def test_views_and_ledgers_are_read_too():
     assert access.of_group("tool-gate").topics["tools.calls.out"] == ("Describe", "Read", "Write")
 
 
+def test_of_groups_that_store_what_it_awaits_a_group_learns_how_far_they_are_and_no_more():
+    given = access.of_group("learning")
+    assert given.groups == {
+        "fathom.learning": ("Read",), "fathom.graph-writers": ("Describe",), "fathom.index-writers": ("Describe",),
+    }  # fmt: skip
+    assert given.topics["memory.consultations"] == ("Describe",)
+    for stage in STAGES:
+        for topic, group in stage.awaited.items():
+            assert any(topic in each.reads for each in STAGES if each.consumer_group == group)
+
+
 def test_no_group_writes_what_outsiders_write_and_serve_reads_in_no_group():
     inputs = {topic.name for topic in TOPICS if topic.name.endswith(".in")}
     written = {name for group in GROUPS for name, each in access.of_group(group).topics.items() if "Write" in each}

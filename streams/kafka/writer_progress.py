@@ -1,0 +1,74 @@
+"""How far the consumer groups are that fill the stores, by their committed offsets."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka.admin import AIOKafkaAdminClient
+from aiokafka.errors import for_code
+
+from agents.concurrency import MicroBatcher
+from agents.errors import Unavailable
+from schemas.topics import Topic
+from streams.kafka.clients import administering
+from streams.kafka.log_reader import bounds, opened, written_since
+from streams.kafka.security import PLAINTEXT, Security
+
+# Of those who ask at once.
+MOST = 1_000
+Asked = tuple[Topic, datetime]
+
+
+class KafkaWriterProgress:
+    """Writers commit a record after their store holds it; `groups` names the consumer group for each topic.
+
+    Nothing is kept open: it is asked when something is missing. Those who ask meanwhile are answered together.
+    """
+
+    def __init__(self, bootstrap: str, groups: Mapping[Topic, str], security: Security = PLAINTEXT) -> None:
+        self._bootstrap = bootstrap
+        self._groups = groups
+        self._security = security
+        self._asked: MicroBatcher[Asked, str | None] = MicroBatcher(self._look, MOST, shared_errors=(Unavailable,))
+
+    async def behind(self, topic: Topic, by: datetime) -> str | None:
+        """Why a record that a topic had at a time may not be stored yet; None once all of them are.
+
+        Raises `Unavailable`, `BrokerRejected`.
+        """
+        [why] = await self._asked.add([(topic, by)])
+        return why
+
+    async def _look(self, asked: list[Asked]) -> Sequence[str | None]:
+        async with (
+            administering(self._bootstrap, self._security) as admin,
+            opened(self._bootstrap, self._security, "broker") as reader,
+        ):
+            known: dict[Asked, str | None] = {}
+            for each in asked:
+                if each not in known:
+                    known[each] = await self._behind(admin, reader, *each)
+        return [known[each] for each in asked]
+
+    async def _behind(
+        self, admin: AIOKafkaAdminClient, reader: AIOKafkaConsumer, topic: Topic, by: datetime
+    ) -> str | None:
+        group = self._groups[topic]
+        committed = await admin.list_consumer_group_offsets(group)
+        left = 0
+        for tp, end in (await _had(admin, reader, topic.name, by)).items():
+            left += max(end - (committed[tp].offset if tp in committed else 0), 0)
+        return f"{group} has yet to store {left} records of {topic.name} from before" if left else None
+
+
+async def _had(
+    admin: AIOKafkaAdminClient, reader: AIOKafkaConsumer, topic: str, by: datetime
+) -> dict[TopicPartition, int]:
+    """The offset after the last record that each partition had at a time; none where all are gone since."""
+    [described] = await admin.describe_topics([topic])
+    if described["error_code"]:  # what one may not see has no partitions
+        raise for_code(described["error_code"])(topic)
+    whole = await bounds(reader, topic, range(len(described["partitions"])))
+    later = int(by.timestamp() * 1000) + 1
+    since = await written_since(reader, whole, {tp.partition: later for tp in whole})
+    return {tp: begin for tp, (begin, _) in since.items() if begin > whole[tp][0]}
