@@ -5,7 +5,7 @@ from datetime import datetime
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient
-from aiokafka.errors import for_code
+from aiokafka.errors import KafkaError, for_code
 
 from agents.concurrency import MicroBatcher
 from agents.errors import Unavailable
@@ -16,7 +16,10 @@ from streams.kafka.security import PLAINTEXT, Security
 
 # Of those who ask at once.
 MOST = 1_000
+BROKER = "broker"
 Asked = tuple[Topic, datetime]
+# An error is of one topic or group: others may be asked about.
+Said = str | None | Unavailable
 
 
 class KafkaWriterProgress:
@@ -29,7 +32,7 @@ class KafkaWriterProgress:
         self._bootstrap = bootstrap
         self._groups = groups
         self._security = security
-        self._asked: MicroBatcher[Asked, str | None] = MicroBatcher(self._look, MOST, shared_errors=(Unavailable,))
+        self._asked: MicroBatcher[Asked, Said] = MicroBatcher(self._look, MOST, shared_errors=(Unavailable,))
 
     async def behind(self, topic: Topic, by: datetime) -> str | None:
         """Why a record that a topic had at a time may not be stored yet; None once all of them are.
@@ -37,27 +40,32 @@ class KafkaWriterProgress:
         Raises `Unavailable`, `BrokerRejected`.
         """
         [why] = await self._asked.add([(topic, by)])
+        if isinstance(why, Unavailable):
+            raise why
         return why
 
-    async def _look(self, asked: list[Asked]) -> Sequence[str | None]:
+    async def _look(self, asked: list[Asked]) -> Sequence[Said]:
         async with (
             administering(self._bootstrap, self._security) as admin,
-            opened(self._bootstrap, self._security, "broker") as reader,
+            opened(self._bootstrap, self._security, BROKER) as reader,
         ):
-            known: dict[Asked, str | None] = {}
+            known: dict[Asked, Said] = {}
             for each in asked:
                 if each not in known:
-                    known[each] = await self._behind(admin, reader, *each)
+                    try:
+                        known[each] = await self._behind(admin, reader, *each)
+                    except KafkaError as error:
+                        known[each] = Unavailable(BROKER, str(error))
         return [known[each] for each in asked]
 
     async def _behind(
         self, admin: AIOKafkaAdminClient, reader: AIOKafkaConsumer, topic: Topic, by: datetime
     ) -> str | None:
         group = self._groups[topic]
-        committed = await admin.list_consumer_group_offsets(group)
-        left = 0
-        for tp, end in (await _had(admin, reader, topic.name, by)).items():
-            left += max(end - (committed[tp].offset if tp in committed else 0), 0)
+        had = await _had(admin, reader, topic.name, by)
+        # Of all that the group reads, one may not see the rest.
+        committed = await admin.list_consumer_group_offsets(group, partitions=list(had)) if had else {}
+        left = sum(max(end - max(committed[tp].offset, 0), 0) for tp, end in had.items())
         return f"{group} has yet to store {left} records of {topic.name} from before" if left else None
 
 

@@ -71,6 +71,23 @@ def test_writers_that_never_committed_are_behind_what_there_is_and_not_behind_no
     assert behind(bootstrap, {}, 1, seconds=()) == [None]
 
 
+def test_what_cannot_be_said_of_one_topic_is_said_of_another(bootstrap: str) -> None:
+    async def story() -> tuple[object, object]:
+        topic, gone = await logged(bootstrap, {0: 1}), replace(MEMORY_CLAIMS, name=fresh("memory.gone"))
+        progress = KafkaWriterProgress(bootstrap, dict.fromkeys((topic, gone), fresh("writers")))
+        await create_topic(bootstrap, name=gone.name)
+        async with clients.administering(bootstrap) as admin:
+            await admin.delete_topics([gone.name])
+        left, right = await asyncio.gather(
+            *(progress.behind(each, NOW + SECOND) for each in (gone, topic)), return_exceptions=True
+        )
+        return left, right
+
+    error, said = asyncio.run(story())
+    assert isinstance(error, Unavailable)
+    assert "has yet to store 1 records" in str(said)
+
+
 def test_a_broker_that_is_away_is_unavailable() -> None:
     progress = KafkaWriterProgress(f"127.0.0.1:{free_port()}", {MEMORY_CLAIMS: "fathom.graph-writers"})
     with pytest.raises(Unavailable, match="broker"):
