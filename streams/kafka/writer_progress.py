@@ -10,6 +10,7 @@ from aiokafka.errors import KafkaError, for_code
 from agents.concurrency import MicroBatcher
 from agents.errors import Unavailable
 from schemas.topics import Topic
+from streams.kafka.broker_diagnosis import BrokerRejected
 from streams.kafka.clients import administering
 from streams.kafka.log_reader import bounds, opened, written_since
 from streams.kafka.security import PLAINTEXT, Security
@@ -17,6 +18,8 @@ from streams.kafka.security import PLAINTEXT, Security
 # Of those who ask at once.
 MOST = 1_000
 BROKER = "broker"
+# Of all topics: nobody needs to ask again alone.
+ERRORS = (Unavailable, BrokerRejected)
 Asked = tuple[Topic, datetime]
 # An error is of one topic or group: others may be asked about.
 Said = str | None | Unavailable
@@ -32,14 +35,17 @@ class KafkaWriterProgress:
         self._bootstrap = bootstrap
         self._groups = groups
         self._security = security
-        self._asked: MicroBatcher[Asked, Said] = MicroBatcher(self._look, MOST, shared_errors=(Unavailable,))
+        self._asked: MicroBatcher[Asked, Said] = MicroBatcher(self._look, MOST, shared_errors=ERRORS)
 
     async def behind(self, topic: Topic, by: datetime) -> str | None:
         """Why a record that a topic had at a time may not be stored yet; None once all of them are.
 
-        Raises `Unavailable`, `BrokerRejected`.
+        Raises `Unavailable`.
         """
-        [why] = await self._asked.add([(topic, by)])
+        try:
+            [why] = await self._asked.add([(topic, by)])
+        except BrokerRejected as rejected:  # nothing is wrong with the record that waits
+            raise Unavailable(BROKER, str(rejected)) from rejected
         if isinstance(why, Unavailable):
             raise why
         return why

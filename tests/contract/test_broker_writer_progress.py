@@ -1,7 +1,8 @@
 """How far writers are, by what their group has committed: on the embedded broker, or on FATHOM_TEST_KAFKA."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -10,7 +11,8 @@ from aiokafka import TopicPartition
 
 from agents.errors import Unavailable
 from schemas.topics import MEMORY_CLAIMS, Topic
-from streams.kafka import clients
+from streams.kafka import clients, writer_progress
+from streams.kafka.broker_diagnosis import BrokerRejected
 from streams.kafka.writer_progress import KafkaWriterProgress
 from tests.contract.broker_cluster import create_topic, fresh, producer
 from tests.servers.process import free_port
@@ -91,4 +93,16 @@ def test_what_cannot_be_said_of_one_topic_is_said_of_another(bootstrap: str) -> 
 def test_a_broker_that_is_away_is_unavailable() -> None:
     progress = KafkaWriterProgress(f"127.0.0.1:{free_port()}", {MEMORY_CLAIMS: "fathom.graph-writers"})
     with pytest.raises(Unavailable, match="broker"):
+        asyncio.run(progress.behind(MEMORY_CLAIMS, NOW))
+
+
+def test_a_broker_that_refuses_us_is_waited_for_as_one_that_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    @asynccontextmanager
+    async def refused(*_: object) -> AsyncIterator[None]:
+        raise BrokerRejected("the broker does not take the password of FATHOM_KAFKA_PASSWORD_FILE")
+        yield
+
+    monkeypatch.setattr(writer_progress, "administering", refused)
+    progress = KafkaWriterProgress("kafka:9092", {MEMORY_CLAIMS: "fathom.graph-writers"})
+    with pytest.raises(Unavailable, match="FATHOM_KAFKA_PASSWORD_FILE"):
         asyncio.run(progress.behind(MEMORY_CLAIMS, NOW))
