@@ -5,7 +5,7 @@ from datetime import datetime
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient
-from aiokafka.errors import KafkaError, for_code
+from aiokafka.errors import GroupAuthorizationFailedError, KafkaError, TopicAuthorizationFailedError, for_code
 
 from agents.concurrency import MicroBatcher
 from agents.errors import Unavailable
@@ -61,8 +61,13 @@ class KafkaWriterProgress:
                     try:
                         known[each] = await self._behind(admin, reader, *each)
                     except KafkaError as error:
-                        known[each] = Unavailable(BROKER, str(error))
+                        known[each] = Unavailable(BROKER, self._told(each[0], error))
         return [known[each] for each in asked]
+
+    def _told(self, topic: Topic, error: KafkaError) -> str:
+        refused = isinstance(error, TopicAuthorizationFailedError | GroupAuthorizationFailedError)
+        needed = f"; give our user Describe on the topic {topic.name} and the group {self._groups[topic]}"
+        return f"{error}{needed if refused else ''}"
 
     async def _behind(
         self, admin: AIOKafkaAdminClient, reader: AIOKafkaConsumer, topic: Topic, by: datetime

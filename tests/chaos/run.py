@@ -38,12 +38,13 @@ def main() -> int:
     level = logging.INFO if arguments.verbose else logging.WARNING
     logging.basicConfig(level=level, format="%(asctime)s %(name)s %(message)s", datefmt="%H:%M:%S")
     logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
+    seed = arguments.seed
+    plan = scenario.full(seed, arguments.rate) if arguments.full else scenario.small(seed)
     outcomes, missing = [], []
     for broker in BROKERS if arguments.broker == "both" else (arguments.broker,):
         if (why := lacking(broker)) is not None:
             missing.append(f"{broker} did not run: {why}")
             continue
-        plan = scenario.full(arguments.seed, broker) if arguments.full else scenario.small(arguments.seed)
         directory = Path(tempfile.mkdtemp(prefix=f"fathom-chaos-{broker}-"))
         outcome = on(broker, plan, directory)
         outcomes.append(outcome)
@@ -61,6 +62,7 @@ def main() -> int:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.chaos.run", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--full", action="store_true", help="20,000 messages; else about 1,500")
+    parser.add_argument("--rate", type=float, default=scenario.RATE, help="messages a second of the full run")
     parser.add_argument("--broker", choices=(*BROKERS, "both"), default="both")
     parser.add_argument("--seed", type=int, default=1, help="of messages, places and times")
     parser.add_argument("-v", "--verbose", action="store_true", help="say who lives and dies")

@@ -32,7 +32,7 @@ WRITES = {
 
 
 def test_the_full_run_kills_every_stage_three_times_and_every_group_around_its_commit() -> None:
-    plan = scenario.full(seed=1, broker="kafka")
+    plan = scenario.full(seed=1)
     deaths = Counter(point.name for point in (*plan.hot, *plan.writers))
     places = {stage.name: f"produce/{stage.name}" if stage.writes else WRITES[stage.name] for stage in STAGES}
     for name, place in (places | {"tool-gate's session": "write/tool-session"}).items():

@@ -22,7 +22,6 @@ from streams.runtime.up import HTTP_PORT
 from tests.builders.chat_model import ScriptedModel, completion
 from tests.checkout import ROOT
 from tests.e2e.test_openai import in_background
-from tests.e2e.test_up import UNHURRIED
 
 BLOCK = re.compile(r"^```(?P<kind>\w*) ?(?P<about>[^\n]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 # What a page may reach from its folder, as in a checkout.
@@ -55,8 +54,7 @@ class Typist:
             script.chmod(0o755)
         clean = {name: value for name, value in os.environ.items() if not name.startswith("FATHOM_")}
         # Nothing is installed into the environment that runs the tests: what a page installs is there.
-        pip = {"PIP_DRY_RUN": "1", "PIP_NO_DEPS": "1", "PIP_NO_INDEX": "1"}
-        self._environment = {**clean, **UNHURRIED, "PYTHONPATH": paths, **pip}
+        self._environment = {**clean, "PYTHONPATH": paths, "PIP_DRY_RUN": "1", "PIP_NO_DEPS": "1", "PIP_NO_INDEX": "1"}
 
     def type(self, kind: str, about: str, text: str) -> None:
         for named, free in self._ports.items():
