@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from streams.edges.client.errors import OK, USAGE, CommandFailed, exit_codes
+from streams.edges.client.errors import OK, USAGE, CommandFailed, exit_codes, interrupted_later
 from streams.edges.client.standard_output import piped_output
 from streams.version import version
 
@@ -96,7 +96,8 @@ class LazyVerb(TyperCommand):
 
     def loaded(self) -> Any:
         """The command itself; imports its module."""
-        found = getattr(import_module(f"streams.edges.cli.{self._module}"), self._attribute)
+        with interrupted_later():
+            found = getattr(import_module(f"streams.edges.cli.{self._module}"), self._attribute)
         parent = typer.Typer(rich_markup_mode=None)
         if isinstance(found, typer.Typer):
             parent.add_typer(found, name=self.name, help=self.help)

@@ -1,7 +1,8 @@
-"""Exit codes of commands, and for every error one sentence with the next step."""
+"""Exit codes of commands, for every error one sentence with the next step, and when an interrupt may strike."""
 
 import difflib
 import os
+import signal
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -60,6 +61,22 @@ def exit_codes() -> Iterator[None]:
         if os.environ.get("FATHOM_LOG_LEVEL", "").lower() == "debug":
             raise
         sys.exit(told(error))
+
+
+@contextmanager
+def interrupted_later() -> Iterator[None]:
+    """The context of imports: an interrupt is raised at their end.
+
+    Compiled code that makes classes may die of an exception, swallow it, or raise an error of its own for it.
+    """
+    interrupts: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: interrupts.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if interrupts:
+        raise KeyboardInterrupt
 
 
 def told(error: BaseException) -> int:

@@ -11,6 +11,7 @@ import typer
 
 from streams.edges.cli.arguments import Broker, Json
 from streams.edges.cli.progress import StatusLine
+from streams.edges.client.errors import DOWN, CommandFailed, interrupted_later
 
 T = TypeVar("T")
 ENGLISH, PORTUGUESE = "en", "pt"
@@ -29,10 +30,7 @@ def _language(context: typer.Context, value: str | None) -> str:
 def demo(
     broker: Broker = None,
     everything: Annotated[
-        bool,
-        typer.Option(
-            "--all", help="The long one, in Portuguese and English: every depth, decision, pack, deep answers."
-        ),
+        bool, typer.Option("--all", help="The long one, in both languages: every depth, decision, pack, deep answers.")
     ] = False,
     lang: Annotated[
         str,
@@ -54,8 +52,9 @@ def demo(
     with StatusLine() as status:
         status.say("loading Fathom" if lang == ENGLISH else "carregando o Fathom")
         # Imported behind the first line: it takes half a second.
-        from streams.edges.cli.demo import keys, stories
-        from streams.edges.client import clients
+        with interrupted_later():
+            from streams.edges.cli.demo import keys, stories
+            from streams.edges.client import clients
 
         demo = stories.LongDemo() if everything else stories.ShortDemo(lang)
 
@@ -91,14 +90,14 @@ def on_own_system(
     with tempfile.TemporaryDirectory(prefix=f"fathom-{name}-") as directory:
         starting(directory)
         # Imported behind the first line: it takes a second.
-        import uvloop
+        with interrupted_later():
+            import uvloop
 
-        from streams import config
-        from streams.edges.client.errors import DOWN, CommandFailed
-        from streams.runtime import data_dir
-        from streams.runtime import up as life
-        from streams.telemetry import metrics
-        from streams.topology import STAGES
+            from streams import config
+            from streams.runtime import data_dir
+            from streams.runtime import up as life
+            from streams.telemetry import metrics
+            from streams.topology import STAGES
 
         urls: dict[str, Any] = dict(data_dir.inside(Path(directory)))
         loaded = config.load(**urls, http_port=0, log_level="error", tool_policy=tool_policy, **(settings or {}))
