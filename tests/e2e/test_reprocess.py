@@ -29,25 +29,23 @@ TALK = (
 
 
 def fill(broker: str, bootstrap: str, folder: Path) -> dict[str, list[Record]]:
-    """A document, then messages, round by round: each is asked when what came before it has been learnt."""
+    """A document, then messages, one by one: each is asked when what came before it has been learnt."""
     (folder / "handbook.md").write_text(HANDBOOK, encoding="utf-8")
     said(fathom("ingest", str(folder / "handbook.md"), "--broker", broker, "--tenant", "aurora", "--json"))
     found: dict[str, list[Record]] = {}
-    for round_ in range(ROUNDS):
-        lines = [
-            {
-                "message_id": f"m{round_}-{number}",
-                "role": "user",
-                "content": text,
-                "conversation_id": f"c{number}",
-                "client_id": "web",
-            }
-            for number, text in enumerate(TALK)
-        ]
-        (folder / "talk.jsonl").write_text("".join(json.dumps(each) + "\n" for each in lines), encoding="utf-8")
+    for asked in range(ROUNDS * len(TALK)):
+        round_, number = divmod(asked, len(TALK))
+        line = {
+            "message_id": f"m{round_}-{number}",
+            "role": "user",
+            "content": TALK[number],
+            "conversation_id": f"c{number}",
+            "client_id": "web",
+        }
+        (folder / "talk.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
         done = fathom("send", "--file", str(folder / "talk.jsonl"), "--broker", broker, "--tenant", "aurora", "--json")
         assert done.returncode == 0, done.stderr
-        found = until_quiet(bootstrap, (round_ + 1) * len(TALK))
+        found = until_quiet(bootstrap, asked + 1)
     return found
 
 
@@ -77,6 +75,10 @@ def killed(replay_id: str, broker: str, bootstrap: str) -> int:
         child.wait()
 
 
+def _value(record: Record) -> Any:
+    return json.loads(record.value or b"")
+
+
 @pytest.mark.timeout(600)
 @pytest.mark.covers("AC-34", "CD-11", "CF-84")
 def test_messages_are_answered_again_and_what_another_setting_changes_is_told(tmp_path: Path):
@@ -94,8 +96,9 @@ def test_messages_are_answered_again_and_what_another_setting_changes_is_told(tm
         report = tmp_path / "one.html"
         same = replay("--id", "one", "--execute", "--report", str(report), broker=broker)
         assert (same["compared"], same["depths"], same["packs"]) == (asked, [], asked)
-        # Those of a round are asked at once: each may have been answered before or after another was learnt from.
-        assert same["different"] <= ROUNDS, same["changes"]
+        # What came late on a busy machine is in time in a replay.
+        late = {pack["message_id"] for pack in map(_value, before[CONTEXT_PACKS.name]) if pack["degraded"]}
+        assert {each["message_id"] for each in same["changes"]} <= late, same["changes"]
         assert "<html" in report.read_text(encoding="utf-8")
 
         other = replay("--id", "two", "--execute", "--with", str(env), broker=broker)
