@@ -39,5 +39,7 @@ class Dependencies:
     quarantines: Quarantines = field(default_factory=Quarantines)
     progress: WriterProgress | None = None
     documents: DocumentReader = field(default_factory=DocumentProcess)
+    # Whether parts have time limits.
+    hurried: bool = True
     # Seconds for which more messages have waited than the first stage may have in progress; 0 for a tenant with few.
     full_for: Callable[[str | None], float] = lambda _: 0.0

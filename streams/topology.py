@@ -88,7 +88,7 @@ def _retrieval(name: str, build: Callable[[Dependencies], Retriever], *, passage
 
     def built(d: Dependencies) -> Retriever:
         retriever = build(d)
-        retriever.answers_late = d.settings.pack_revisions
+        retriever.answers_late, retriever.hurried = d.settings.pack_revisions, d.hurried
         return retriever
 
     return Stage(f"retrieval-{name}", reads, writes, built, "retrieval", order="none", passages=passages, hiding=True)

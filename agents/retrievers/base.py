@@ -6,6 +6,7 @@ A failure is answered with a part, too, so that no pack waits for a broken store
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
@@ -101,11 +102,13 @@ class Retriever(ABC):
     """A retrieval stage for one memory class; subclasses define `fetch` and its time limit, `budget`.
 
     `answers_late`: whether memory is asked for a pack that is out already, so that it can be revised.
+    `hurried`: whether there are time limits; where the clock stands, as in a replay, nothing is late.
     """
 
     memory: ClassVar[MemoryClass]
     budget: ClassVar[timedelta]
     answers_late = False
+    hurried = True
 
     def __init__(self, tokens: TokenCounter, clock: Clock) -> None:
         self._tokens = tokens
@@ -123,6 +126,10 @@ class Retriever(ABC):
         """Until the latest moment for a part to be in time: a slow source must not make those of others late."""
         assert isinstance(event, RetrievalPlan)
         return max((event.deadline_at - DELIVERY_MARGIN - self._clock.now()).total_seconds(), 0.0)
+
+    def limit(self, seconds: float) -> AbstractAsyncContextManager[None]:
+        """The context that raises `TimeoutError` after so long."""
+        return timeout(seconds, stall=STALL_S) if self.hurried else nullcontext()
 
     def joined(self, made: Sequence[tuple[Outgoing, int]]) -> Outgoing:
         """One event of several parts, in their order.
@@ -159,7 +166,7 @@ class Retriever(ABC):
         dropped: list[Dropped] = []
         status, error = PartStatus.EMPTY, None
         try:
-            async with timeout(min(left, self.budget).total_seconds(), stall=STALL_S):
+            async with self.limit(min(left, self.budget).total_seconds()):
                 for source in asked:
                     found = await self.fetch(RetrievalRequest(plan, source, conversation))
                     wanted = [item for item in found.items if profiles.is_asked_for(item, source)]

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from agents.concurrency import timeout
 from agents.core.claims import checks, lifecycle, statements
 from agents.core.claims import documents as claim_documents
 from agents.core.claims.documents import DocumentText
@@ -98,7 +97,7 @@ class ClaimsRetriever(Retriever):
         texts = list(dict.fromkeys(each.text for each in (*new, *compared)))
         try:
             # The claims' own relations must not wait for the index.
-            async with timeout(VECTORS_S):
+            async with self.limit(VECTORS_S):
                 vectors = dict(zip(texts, await self._index.vectors(texts), strict=True))
         except TimeoutError:
             return Compared(error=f"no vectors within {VECTORS_S} s")

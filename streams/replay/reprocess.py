@@ -103,7 +103,7 @@ class Reprocessing:
         self._clock = ReplayClock()
         hidden = Quarantines() if quarantines is None else quarantines
         self._then = hidden if quarantines is None else None
-        again = replace(built, clock=self._clock, quarantines=hidden)
+        again = replace(built, clock=self._clock, quarantines=hidden, hurried=False)
         self._pause = pause
         self._selection = selection
         self._write = write

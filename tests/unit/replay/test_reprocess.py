@@ -1,7 +1,7 @@
 """Messages of the log answered again, as of then: under the same settings the same packs, under others what changes."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -9,6 +9,7 @@ import pytest
 
 from agents.core.progress import pack_document
 from agents.core.quarantine.sources import Quarantines
+from agents.retrievers.persona import PersonaRetriever
 from schemas.depth import DepthClassified, DepthLevel
 from schemas.envelope import Outgoing, Received
 from schemas.packs import ContextPack
@@ -62,6 +63,7 @@ def again(
     selection: Selection | None = None,
     done: list[Received[ContextPack]] | None = None,
     quarantines: Quarantines | None = None,
+    graph: Callable[[Any], Any] = lambda graph: graph,
     **settings: Any,
 ) -> tuple[Written, Reprocessed]:
     written = Written()
@@ -70,6 +72,7 @@ def again(
         async def run() -> Reprocessed:
             log = cast("Any", LogInMemory(fathom.log))
             built, chosen = empty.dependencies(), selection or Selection()
+            built = replace(built, graph=graph(built.graph))
             reprocessing = Reprocessing(built, chosen, written.write, quarantines=quarantines)
             for pack in done or ():
                 reprocessing.resume(pack.partition, [pack])
@@ -105,6 +108,26 @@ def test_the_same_settings_make_the_same_packs_of_what_was_known_then(fathom: Pi
     assert "dez dias" in (explained.text or "")
     assert "trinta" not in (explained.text or "")
     assert (result.messages, result.packs, result.rejected, result.unreadable) == (6, 5, 0, 0)
+
+
+class SlowPersonas:
+    """A graph that takes longer for a persona than its part has in a live pack."""
+
+    def __init__(self, graph: Any) -> None:
+        self._graph = graph
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._graph, name)
+
+    async def persona(self, *ask: Any) -> Any:
+        await asyncio.sleep(2 * PersonaRetriever.budget.total_seconds())
+        return await self._graph.persona(*ask)
+
+
+@pytest.mark.covers("CD-11")
+def test_a_slow_machine_makes_the_same_packs(fathom: Pipeline):
+    slow, quick = (again(fathom, graph=graph)[0].of(CONTEXT_PACKS) for graph in (SlowPersonas, lambda graph: graph))
+    assert slow == quick
 
 
 @pytest.mark.covers("B23")
