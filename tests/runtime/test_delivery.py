@@ -203,6 +203,22 @@ def test_a_commit_outside_the_log_reads_from_its_start_and_commits_again() -> No
     assert asyncio.run(scenario()) == ([0, 1, 2], [3])
 
 
+@pytest.mark.covers("B13")
+def test_a_commit_says_that_a_process_began_there_until_it_leaves_in_order() -> None:
+    async def scenario() -> list[tuple[int, str]]:
+        client = ScriptedClient(range(3))
+        async with direct_consumer(client, lambda _: None) as consumer:
+            await consumer.on_partitions_assigned({TP})
+            await settle()
+            consumer.ack(TP, 0)
+            await consumer.on_partitions_revoked({TP})
+            return client.words
+
+    words = asyncio.run(scenario())
+    assert words[0] == (0, "deaths 1")
+    assert words[-1] == (1, "")
+
+
 def test_a_commit_that_failed_is_made_again() -> None:
     async def scenario() -> list[int]:
         client = ScriptedClient(range(2))
