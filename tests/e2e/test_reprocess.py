@@ -99,6 +99,7 @@ def test_messages_are_answered_again_and_what_another_setting_changes_is_told(tm
         # What came late on a busy machine is in time in a replay.
         late = {pack["message_id"] for pack in map(_value, before[CONTEXT_PACKS.name]) if pack["degraded"]}
         assert {each["message_id"] for each in same["changes"]} <= late, same["changes"]
+        assert same["different"] <= ROUNDS, same["changes"]
         assert "<html" in report.read_text(encoding="utf-8")
 
         other = replay("--id", "two", "--execute", "--with", str(env), broker=broker)

@@ -20,7 +20,7 @@ before(async () => {
   await page.getByRole("button", { name: "Ask", exact: true }).waitFor();
   for (const question of [QUESTION, DEEP]) {
     let whole = 0;
-    for (let tries = 0; whole < 5 && tries < 60; tries += 1) {
+    for (let tries = 0; whole < 5 && tries < 30; tries += 1) {
       whole = (await post("messages?wait=pack", message(question, "c-first"))).degraded ? 0 : whole + 1;
     }
     assert.equal(whole, 5, `packs lack parts: ${question}`);

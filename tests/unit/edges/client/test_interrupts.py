@@ -29,8 +29,11 @@ def test_a_verb_is_loaded_whole_before_an_interrupt_ends_the_command(tmp_path: P
 
 
 def test_an_interrupt_after_it_is_raised_at_once():
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    with interrupted_later():
-        pass
-    with pytest.raises(KeyboardInterrupt):
-        signal.raise_signal(signal.SIGINT)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with interrupted_later():
+            pass
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGINT, before)
