@@ -4,7 +4,7 @@ PYTHON := .venv/bin/python
 # Whatever the environment says: without byte code each of a run's hundreds of processes compiles all that it imports.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup dev demo attacks rights sbom audit release upgrades test test-unit test-contract clients lint types fmt docs console golden requirements servers chaos tenants outages overload neighbour producer health chaos-redis idempotence replays \
+.PHONY: help setup dev demo attacks rights sbom audit release upgrades test test-unit test-contract clients lint types fmt docs console golden requirements servers chaos tenants outages overload neighbour producer poison health chaos-redis idempotence replays \
         chaos-kafka bench bench-runtime bench-pipeline bench-classify bench-mcp bench-ask bench-front bench-gate bench-ingest bench-cognition profile first-ask bench-memory bench-recall bench-servers bench-replays bench-start eval clean
 
 help: ## this list
@@ -75,6 +75,9 @@ neighbour: dev ## nine tenants beside one that sends ten times what they do: the
 
 producer: dev ## bad records of every kind on every topic of outsiders: healthy packs with and without them, dead letters
 	@$(PYTHON) -m tests.overload.producer
+
+poison: dev ## poison of every kind, what kills its process too: healthy records with and without it, dead letters; BROKERS=embedded
+	@$(PYTHON) -m tests.overload.poison $(if $(BROKERS),--brokers $(BROKERS))
 
 health: dev ## broker, index, stores, loop and disk stopped a hundred times each: what readiness says, and when; and under load
 	@$(PYTHON) -m tests.health.run

@@ -4,6 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Sequence
 from contextlib import asynccontextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Generic, TypeVar
@@ -14,6 +15,18 @@ R = TypeVar("R")
 FIRST_S, LONGEST_S = 0.05, 1.0
 # A timer that fires this late means that the event loop was stalled: input from meanwhile is still unread.
 STALL_S = 0.1
+_ON_WAIT: ContextVar[Callable[[], None] | None] = ContextVar("on_wait", default=None)
+
+
+def on_wait(tell: Callable[[], None]) -> None:
+    """Have this task tell when it waits for what others have to do first."""
+    _ON_WAIT.set(tell)
+
+
+def waits() -> None:
+    """Tell whoever wants to know that this task waits now."""
+    if (tell := _ON_WAIT.get()) is not None:
+        tell()
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +40,7 @@ class RetryUntil:
         """The result of the read as soon as there is one; None when the time is up."""
         left, pause = self.seconds, FIRST_S
         while (found := await read()) is None and left > 0:
+            waits()
             await self.sleep(min(pause, left))
             left, pause = left - pause, min(pause * 2, LONGEST_S)
         return found

@@ -21,13 +21,14 @@ that they replace:
     broker has answered a heartbeat; stock first processes records that another member has handled meanwhile.
 14. A client whose metadata task has ended crashes; stock waits for its coordinator for ever.
 15. Co-partitioned topics are assigned and read in step; stock assigns so for tables only, and reads topics separately.
+16. A commit's metadata says how many processes died at this offset, and is emptied by one that leaves in order.
 
 Adapted in part from faust (faust/transport/consumer.py, faust/transport/drivers/aiokafka.py):
 Copyright (c) 2017-2020, Robinhood Markets, Inc. (BSD 3-Clause).
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from time import monotonic
 from typing import Any, NoReturn
 
@@ -46,6 +47,7 @@ from faust.types import TP
 from mode import Service
 
 from streams.faust.copartition_merger import CopartitionMerger
+from streams.faust.crash_mark import CrashMark, PartitionMarks
 from streams.faust.fetch_loop import FetchLoop, Marks
 from streams.faust.watermark import Watermark
 from streams.kafka import aiokafka_private
@@ -92,13 +94,14 @@ class DirectConsumer(Consumer):
 
     def __post_init__(self) -> None:
         self.client = self.transport.new_client()
-        self.delivery = FetchLoop(self.callback, CopartitionMerger(self.app.copartitioned))
+        self.delivery = FetchLoop(self.callback, CopartitionMerger(self.app.copartitioned), self._touch)
         self.held: frozenset[TopicPartition] = frozenset()
         self.ready = asyncio.Event()
         self._taking_over: asyncio.Future[None] | None = None
         self._committing = asyncio.Lock()
         self._handing_over = asyncio.Lock()
         self._closing = False
+        self.crashes = PartitionMarks()
 
     async def on_start(self) -> None:
         """Connect; raises the client's own error when no broker answers in time."""
@@ -187,7 +190,7 @@ class DirectConsumer(Consumer):
             await self.delivery.quiet()
             if self.held:
                 await self._run_hook(self._on_partitions_revoked, limit)
-                await self.commit()
+                await self.commit(also=self.crashes.end())
             self.held = frozenset()
             self.delivery.reset({})
 
@@ -221,9 +224,12 @@ class DirectConsumer(Consumer):
 
     async def _seek_all(self, assigned: frozenset[TopicPartition]) -> Marks:
         if not assigned:
+            self.crashes.begin({})
             return {}
         committed, first, last = await self._ask_offsets(assigned)
         marks: Marks = {}
+        left = {tp: committed[tp].metadata if tp in committed else None for tp in assigned}
+        self.crashes.begin({tp: (CrashMark.read(left[tp]), last[tp]) for tp in assigned})
         for tp in assigned:
             mine = committed[tp].offset if tp in committed else None
             start = first[tp] if mine is None else mine
@@ -251,27 +257,42 @@ class DirectConsumer(Consumer):
                     raise
                 await asyncio.sleep(RETRY_S)
 
+    async def _touch(self, batch: Iterable[TopicPartition]) -> None:
+        """Before the first records of a partition are delivered: leave that one more process goes on from here."""
+        if first := self.crashes.untouched.intersection(batch):
+            await self.commit(also=first)
+            self.crashes.touched(first)
+
     def ack(self, tp: tuple[str, int], offset: int) -> None:  # type: ignore[override]
         """Acknowledge one record, in any order; a repeat does nothing."""
         if (mark := self.delivery.marks.get(tp)) is not None:
             mark.ack(offset)
 
-    async def commit(self, *_: object, **__: object) -> bool:
-        """Commit the low watermarks that have moved; False when nothing was committed."""
+    async def commit(self, *_: object, also: Collection[TopicPartition] = (), **__: object) -> bool:
+        """Commit the low watermarks that have moved, and `also` others; False when nothing was committed."""
         async with self._committing:
             moved = [
                 (tp, mark, offset)
                 for tp, mark in self.delivery.marks.items()
                 if (offset := mark.committable()) is not None
             ]
-            if not moved or not await self._commit({tp: offset for tp, _, offset in moved}):
+            offsets = {tp: offset for tp, _, offset in moved}
+            holding = {tp: mark.oldest() for tp, mark in self.delivery.marks.items() if tp not in also}
+            spared = self.crashes.spared(holding, monotonic())
+            for tp in (*also, *spared):
+                if (mark := self.delivery.marks.get(tp)) is not None and tp not in offsets:
+                    offsets[tp] = mark.stand()
+            if not offsets or not await self._commit(offsets, spared):
                 return False
             for _, mark, offset in moved:
                 mark.commit(offset)
             return True
 
-    async def _commit(self, offsets: Mapping[TopicPartition, int]) -> bool:
-        stored = {tp: OffsetAndMetadata(offset, "") for tp, offset in offsets.items()}
+    async def _commit(
+        self, offsets: Mapping[TopicPartition, int], spared: Mapping[TopicPartition, CrashMark] | None = None
+    ) -> bool:
+        marks = {**self.crashes.next(offsets), **(spared or {})}
+        stored = {tp: OffsetAndMetadata(offset, marks[tp].written()) for tp, offset in offsets.items()}
         try:
             # Without a limit aiokafka retries an unreachable broker for ever, and could in the end
             # commit this generation's offsets under the next one.
@@ -287,6 +308,7 @@ class DirectConsumer(Consumer):
         except KafkaError as error:
             await self.crash(error)
             return False
+        self.crashes.stored(marks)
         return True
 
     async def subscribe(self, topics: Iterable[str]) -> None:

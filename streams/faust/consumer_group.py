@@ -20,6 +20,7 @@ from aiokafka.errors import KafkaError
 from faust.app.base import BootStrategy
 
 from streams.faust.consumer import DirectConsumer, Hook, MissingTopicError
+from streams.faust.crash_mark import NO_DEATHS, CrashMark
 from streams.faust.scheme import SCHEME, register
 from streams.faust.watermark import Watermark
 from streams.kafka.records import Record, TopicPartition
@@ -230,6 +231,18 @@ class ConsumerGroup:
         mark = self._mark(tp)
         held = None if mark is None else mark.oldest()
         return 0.0 if held is None else time.monotonic() - held[1]
+
+    def found(self, tp: TopicPartition) -> tuple[CrashMark, int]:
+        """What earlier processes left beside the committed offset, and the end of the log at the assignment."""
+        none = (NO_DEATHS, 0)
+        return none if self._consumer is None else self._consumer.crashes.found.get(tp, none)
+
+    async def leave(self, marks: Mapping[TopicPartition, CrashMark]) -> bool:
+        """Leave marks beside this and later commits, in case this process dies; whether the broker has them."""
+        if self._consumer is None:
+            return False
+        self._consumer.crashes.put(marks)
+        return await self._consumer.commit(also=marks)
 
     def pause(self, tp: TopicPartition) -> None:
         """Stop delivering records of a partition until `resume` or the next rebalance."""

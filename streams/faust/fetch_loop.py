@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 from time import monotonic
 
@@ -44,8 +44,15 @@ class FetchLoop:
     completes, and as not accepted when it is cancelled, as by `stop`.
     """
 
-    def __init__(self, sink: Sink, in_step: CopartitionMerger | None = None) -> None:
+    def __init__(
+        self,
+        sink: Sink,
+        in_step: CopartitionMerger | None = None,
+        before: Callable[[Iterable[TopicPartition]], Awaitable[None]] | None = None,
+    ) -> None:
         self._sink = sink
+        # Awaited with the partitions of a batch before its first record is delivered.
+        self._before = before
         self._in_step = in_step or CopartitionMerger()
         self.marks: Marks = {}
         self._paused: set[TopicPartition] = set()
@@ -122,6 +129,8 @@ class FetchLoop:
             try:
                 found = await self._fetch(client)
                 batch = self._in_step.release(found, self._reading(), partial(_fetched, client))
+                if batch and self._before is not None:
+                    await self._before(batch)
                 left: set[TopicPartition] = set()
                 for tp, records in in_time_order(batch):
                     # A rejected record is fetched again, and so are all records after it.

@@ -51,6 +51,12 @@ class Watermark:
         self._claimed = self._passed
         return mark
 
+    def stand(self) -> int:
+        """The committed offset, where nothing has moved; before any commit, where reading begins."""
+        if self.committed is None:
+            self.committed = self._order[0][0] if self._order else self.position
+        return self.committed
+
     def commit(self, offset: int) -> None:
         """Record that the broker has committed `offset`, the last result of `committable`."""
         self.committed = offset

@@ -38,6 +38,7 @@ from streams.runtime.health import GroupState, Health, ProcessState
 from streams.runtime.health_server import HealthServer, ServedApi
 from streams.runtime.store_watch import Check, StoreWatch, answered
 from streams.runtime.stores import Stores
+from streams.runtime.suspects import Alone
 from streams.stage import Stage
 from streams.stores.settings import EMBEDDED, MEMORY
 from streams.telemetry import metrics
@@ -105,14 +106,13 @@ class Worker:
         models: Models | None = None,
         api: ServedApi | None = None,
     ) -> None:
-        self._settings = settings
+        self._settings, self._stages = settings, stages
         self._models = models or NONE
-        self._stages = stages
         self._bootstrap = bootstrap
         self._stores = stores
         self._security = security_of(settings)
         self._producer = Producer(bootstrap, security=self._security)
-        self._gate = PriorityGate()
+        self._gate, self._alone = PriorityGate(), Alone()
         self._groups: list[tuple[ConsumerGroup, GroupRunner]] = []
         self._background: list[asyncio.Task[None]] = []
         self._windows: defaultdict[str, LagWindow] = defaultdict(LagWindow)
@@ -228,7 +228,7 @@ class Worker:
         rows = [(stage, stage.handler(built)) for stage in self._stages if stage.group_name == name]
         runner = GroupRunner(
             name, rows, self._producer, settings,
-            read_ledger=self._read_ledger, give_up=self._producer.give_up, gate=self._gate,
+            read_ledger=self._read_ledger, give_up=self._producer.give_up, gate=self._gate, alone=self._alone,
         )  # fmt: skip
         group = ConsumerGroup(
             rows[0][0].consumer_group,

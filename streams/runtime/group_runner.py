@@ -20,6 +20,7 @@ from streams.runtime.admission.priority import PriorityGate
 from streams.runtime.dead_letters import DlqLimit
 from streams.runtime.in_flight import InFlightRecord
 from streams.runtime.stage_runner import ReadLedger, StageRunner
+from streams.runtime.suspects import Alone, Leaving, Suspects
 from streams.stage import Stage
 from streams.telemetry import metrics
 
@@ -27,14 +28,12 @@ LOGGER = logging.getLogger("fathom.group")
 TICK_EVERY_S = 0.01
 
 
-class Membership(Protocol):
+class Membership(Leaving, Protocol):
     """The operations of a consumer group that the runner needs."""
 
     def ack(self, topic: str, partition: int, offset: int) -> None: ...
 
     def assignment(self) -> frozenset[TopicPartition]: ...
-
-    def position(self, tp: TopicPartition) -> int | None: ...
 
     def highwater(self, tp: TopicPartition) -> int | None: ...
 
@@ -64,6 +63,7 @@ class GroupRunner:
         read_ledger: ReadLedger = no_ledger,
         give_up: GiveUp = nothing_given_up,
         gate: PriorityGate | None = None,
+        alone: Alone | None = None,
     ) -> None:
         self.name = name
         self.failed: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
@@ -89,6 +89,9 @@ class GroupRunner:
             )
             for stage, handler in stages
         ]
+        self._alone = alone or Alone()
+        self._alone.watch(self.load)
+        self._suspects = Suspects(name, settings.max_crashes, self._alone)
         self._readers: dict[str, list[StageRunner]] = {}
         for runner in self._runners:
             for topic in runner.stage.reads:
@@ -128,7 +131,9 @@ class GroupRunner:
 
     def sink(self, record: Record) -> Awaitable[None] | None:
         """Accept a record; when full, return an awaitable that accepts it once there is room."""
-        if self._has_room(record.topic):
+        if self._suspects.has(record):
+            return self._take_alone(record)
+        if self._has_room(record.topic) and not self._alone.busy:
             self._take(record)
             return None
         return self._take_later(record)
@@ -139,6 +144,8 @@ class GroupRunner:
 
     async def on_assigned(self, partitions: frozenset[TopicPartition]) -> None:
         """Pass the contents of their output partitions to stages with a ledger, before the first record."""
+        if self._membership is not None:
+            self._suspects.assigned(partitions, self._membership)
         for runner, handler in self._following(partitions):
             mine = {tp.partition for tp in partitions if tp.topic in {t.name for t in runner.stage.reads}}
             for partition, known in (await self._read_ledger(runner.stage, sorted(mine), None)).items():
@@ -150,6 +157,7 @@ class GroupRunner:
     async def on_revoked(self, partitions: frozenset[TopicPartition]) -> None:
         """Drain, then discard: the next owner reads unacknowledged records again."""
         numbers = {tp.partition for tp in partitions}
+        self._suspects.revoked()
         for runner in self._runners:
             runner.discard_waiting(numbers)
         try:
@@ -190,10 +198,18 @@ class GroupRunner:
         for runner in readers:
             runner.submit(delivery)
 
+    async def _take_alone(self, record: Record) -> None:
+        assert self._membership is not None  # suspects come with an assignment
+        if not await self._suspects.take(record, self._readers[record.topic], self._membership, self._ack):
+            await self._take_later(record)
+
     async def _take_later(self, record: Record) -> None:
         # Accepted only after the wait: a rebalance cancels the wait, and the record then belongs to the next owner.
         # Waits for room for several: each wait costs a task and a wake-up, under load one for every record.
-        while not self._has_room(record.topic, resuming=True):
+        while self._alone.busy or not self._has_room(record.topic, resuming=True):
+            if self._alone.busy:
+                await self._alone.ended()
+                continue
             self._room.clear()
             await self._room.wait()
         self._take(record)
@@ -215,6 +231,7 @@ class GroupRunner:
 
     async def idle(self) -> None:
         """Wait until no record is being handled."""
+        await self._suspects.handled()
         while any(runner.load for runner in self._runners) and not self.failed.done():
             await asyncio.gather(*(runner.drain(None) for runner in self._runners))
 

@@ -1,7 +1,7 @@
 """A record on its way through the stages of a group, and the sends of several stages as one."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from time import monotonic
 
@@ -26,6 +26,15 @@ def position_of(record: Record) -> Position:
 def tenant_of(record: Record) -> str:
     """The tenant by a record's headers; empty where they name none."""
     return next((value.decode(errors="replace") for name, value in record.headers if name in TENANT), "")
+
+
+def order_key(order: str, record: Record) -> Hashable:
+    """What records have in common that are handled sequentially, by `Stage.order`."""
+    if order == "none":
+        return (record.topic, record.partition, record.offset)
+    if order == "partition" or record.key is None:
+        return (record.topic, record.partition)
+    return (record.topic, record.key) if order == "topic" else record.key
 
 
 class _Round:
@@ -97,18 +106,49 @@ class JointSend:
         self._round = None
 
 
+class InHandAlone:
+    """Whether a suspect is still in hand: until all its stages have handled it, or one waits for something."""
+
+    __slots__ = ("_left", "over")
+
+    def __init__(self, stages: int) -> None:
+        self._left = stages
+        self.over = asyncio.Event()
+
+    def handled(self) -> None:
+        """Count one stage as done with it."""
+        self._left -= 1
+        if self._left <= 0:
+            self.over.set()
+
+    def waits(self) -> None:
+        """End it: what waits for a store, or for what the record names, has killed nothing."""
+        self.over.set()
+
+
 class InFlightRecord:
     """A record in progress in a group: decoded once, acknowledged when all its stages are done."""
 
-    __slots__ = ("_ack", "_left", "_received", "joint", "record")
+    __slots__ = ("_ack", "_left", "_received", "alone", "failure", "joint", "record")
 
-    def __init__(self, record: Record, stages: int, ack: Callable[[Record], None]) -> None:
+    def __init__(
+        self,
+        record: Record,
+        stages: int,
+        ack: Callable[[Record], None],
+        *,
+        alone: InHandAlone | None = None,
+        failure: "Failure | None" = None,
+    ) -> None:
         self.record = record
         self._left = stages
         self._ack = ack
         self._received: Received[Event] | None = None
         # Made by the first of the stages that send together.
         self.joint: JointSend | None = None
+        # Where nothing but suspects is in hand; and why it is not handled at all.
+        self.alone = alone
+        self.failure = failure
 
     def received(self, topic: Topic) -> Received[Event]:
         """The decoded record; raises `Undecodable`."""
@@ -116,6 +156,18 @@ class InFlightRecord:
             record = self.record
             self._received = codec.decode_record(topic, record)
         return self._received
+
+    @staticmethod
+    def all_wait(chain: "Iterable[InFlightRecord]") -> None:
+        """Tell who waits for suspects that these wait, all for the first."""
+        for one in chain:
+            if one.alone is not None:
+                one.alone.waits()
+
+    def handled(self) -> None:
+        """Tell who waits for a suspect."""
+        if self.alone is not None:
+            self.alone.handled()
 
     def done(self) -> None:
         """Count one stage as done; acknowledge the record after the last."""

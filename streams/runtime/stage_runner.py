@@ -23,6 +23,7 @@ from collections.abc import Awaitable, Callable, Collection, Hashable, Sequence
 from datetime import datetime
 from itertools import islice
 
+from agents.concurrency import on_wait
 from agents.errors import Rejected, Unavailable
 from agents.ports.handlers import (
     FailureTellingHandler,
@@ -37,11 +38,10 @@ from schemas.base import Event
 from schemas.envelope import Erased, KeysNeeded, Outgoing, Position, Received, Refused, Undecodable
 from streams.kafka.ledger import LedgerRead
 from streams.kafka.producer import Sender
-from streams.kafka.records import Record
 from streams.runtime.admission.fairness import Backlog
 from streams.runtime.admission.priority import PriorityGate
 from streams.runtime.dead_letters import BUG, DlqLimit, Failure, told
-from streams.runtime.in_flight import HandledRecord, InFlightRecord, JointSend, position_of, tenant_of
+from streams.runtime.in_flight import HandledRecord, InFlightRecord, JointSend, order_key, position_of, tenant_of
 from streams.runtime.refusals import Refusals
 from streams.runtime.stage_sender import StageSender
 from streams.stage import Stage
@@ -101,14 +101,16 @@ class StageRunner:
     def submit(self, delivery: InFlightRecord) -> None:
         """Accept a record; records of one ordering key (see `Stage.order`) are handled sequentially."""
         record = delivery.record
-        if self._filter is not None and not self._is_wanted(self._filter, delivery):
+        if self._filter is not None and not (delivery.failure or self._is_wanted(self._filter, delivery)):
+            delivery.handled()
             return delivery.done()
         if not self.stage.first:
             return self._begin(delivery)
         tenant, tenants = tenant_of(record), self._gate.tenants
         tenants.came(tenant)
         # One that has little begins though the stage is full, up to as much again: what fills it is others'.
-        if self.load < 2 * self.most and tenants.has_little(tenant) and not self._backlog.holds(tenant):
+        little = self.load < 2 * self.most and tenants.has_little(tenant) and not self._backlog.holds(tenant)
+        if little or delivery.alone is not None:
             return self._begin(delivery)
         self._backlog.put(tenant, delivery)
         return self._begin_waiting()
@@ -131,7 +133,7 @@ class StageRunner:
         if self._joint is not None:
             delivery.joint = delivery.joint or JointSend()
             delivery.joint.expect()
-        key = self._order_key(delivery.record)
+        key = order_key(self.stage.order, delivery.record)
         chain = self._chains.get(key)
         if chain is not None:
             chain.append(delivery)
@@ -174,13 +176,6 @@ class StageRunner:
         """Send one event without a source record (a tick), and await its acknowledgement."""
         await self._sender.send_all([step])
 
-    def _order_key(self, record: Record) -> Hashable:
-        if self.stage.order == "none":
-            return (record.topic, record.partition, record.offset)
-        if self.stage.order == "partition" or record.key is None:
-            return (record.topic, record.partition)
-        return (record.topic, record.key) if self.stage.order == "topic" else record.key
-
     def _chain_ended(self, task: "asyncio.Task[None]") -> None:
         self._tasks.pop(task, None)
         if not task.cancelled() and (error := task.exception()) is not None:
@@ -189,7 +184,9 @@ class StageRunner:
     async def _run_chain(self, key: Hashable, chain: deque[InFlightRecord]) -> None:
         try:
             while chain:
-                if self.stage.background:
+                if chain[0].alone is not None:
+                    on_wait(lambda: InFlightRecord.all_wait(chain))  # until then all others wait for it
+                elif self.stage.background:
                     await self._gate.turn(self.stage.name, self.stage.together)
                 elif self.stage.first:
                     await self._gate.admitted(tenant_of(chain[0].record))
@@ -207,7 +204,9 @@ class StageRunner:
             self.load -= records
             if self.stage.first:
                 self._gate.filled(self.load, self.most)
-                for one in deliveries:
+            for one in deliveries:
+                one.handled()
+                if self.stage.first:
                     self._gate.tenants.went(tenant_of(one.record))
             if not self.stage.background:
                 self._gate.leave(records, first=self.stage.first)
@@ -242,7 +241,9 @@ class StageRunner:
 
     async def _handle(self, delivery: InFlightRecord) -> HandledRecord:
         """What the stage makes of a record, or why it cannot."""
-        one = HandledRecord(delivery, time.perf_counter())
+        one = HandledRecord(delivery, time.perf_counter(), failure=delivery.failure)
+        if one.failure is not None:
+            return one  # not even decoded: that may be what kills
         try:
             one.received = delivery.received(self._topics[delivery.record.topic])
             if self._looking_back is not None:

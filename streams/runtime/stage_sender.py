@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from aiokafka.errors import KafkaError
 
+from agents.concurrency import waits
 from agents.errors import Unavailable
 from schemas import codec
 from schemas.envelope import Outgoing
@@ -29,6 +30,7 @@ class StageSender:
 
     async def wait_for(self, unavailable: Unavailable, attempts: int) -> None:
         """Wait before the next attempt, longer after each."""
+        waits()
         metrics.RETRIES.labels(self._stage.name, unavailable.what).inc()
         level = logging.WARNING if attempts == 1 else logging.DEBUG
         metrics.log(LOGGER, level, "stage.waits", stage=self._stage.name, what=unavailable.what, why=unavailable.detail)

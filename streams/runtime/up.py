@@ -25,12 +25,12 @@ from streams.config import Settings, secret
 from streams.kafka.security import Security, security_of
 from streams.runtime import data_dir as homes
 from streams.runtime.health_server import listening
-from streams.runtime.trace_export import export_traces
 from streams.stores.passages.index_layout import clear_if_outdated
 from streams.stores.passages.index_process import IndexProcess, spawn_index
 from streams.stores.remote.server import ServedGraph, serving
 from streams.stores.settings import StoreSettings
 from streams.telemetry import metrics
+from streams.telemetry.trace_export import export_traces
 
 if TYPE_CHECKING:
     from streams.models.open import Models

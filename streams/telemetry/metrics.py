@@ -101,6 +101,12 @@ COGNITION_CHECKS = Counter(
 )
 LATE_PARTS = Counter("fathom_late_parts_total", "Parts that came after their pack", registry=REGISTRY)
 IN_FLIGHT = Gauge("fathom_records_in_flight", "Records being handled", ("group",), registry=REGISTRY)
+SUSPECTED = Gauge(
+    "fathom_suspected_partitions",
+    "Partitions whose records are set apart, after deaths at one place",
+    ("group",),
+    registry=REGISTRY,
+)
 HELD = Gauge("fathom_records_held", "Inputs held by open joins", ("stage",), registry=REGISTRY)
 LAG = Gauge("fathom_consumer_lag_records", "Records of the log not yet read", ("group", "topic"), registry=REGISTRY)
 LAG_STATUS = Gauge(

@@ -11,6 +11,7 @@ from schemas.base import Event
 from schemas.envelope import Received
 from schemas.learning import DepthVote
 from schemas.topics import BY_NAME, CONVERSATION_TURNS, DEPTH_CLASSIFIED, MEMORY_ERASURES
+from streams.faust.crash_mark import NO_DEATHS, CrashMark
 from streams.kafka.records import Record, TopicPartition
 from streams.views import tool_log, vote_log
 from streams.views.turn_log import recorded
@@ -79,6 +80,7 @@ class MemoryMember:
         self._log = log
         self.read: dict[TopicPartition, int] = defaultdict(int)
         self.acked: dict[TopicPartition, set[int]] = defaultdict(set)
+        self.left: dict[TopicPartition, CrashMark] = {}
 
     def ack(self, topic: str, partition: int, offset: int) -> None:
         self.acked[TopicPartition(topic, partition)].add(offset)
@@ -90,7 +92,14 @@ class MemoryMember:
         return self.read[tp]
 
     def highwater(self, tp: TopicPartition) -> int:
-        return len(self._log.records[tp])
+        return len(self._log.records.get(tp, ()))
+
+    def found(self, tp: TopicPartition) -> tuple[CrashMark, int]:
+        return self.left.get(tp, NO_DEATHS), self.highwater(tp)
+
+    async def leave(self, marks: Mapping[TopicPartition, CrashMark]) -> bool:
+        self.left.update(marks)
+        return True
 
     def committed(self, tp: TopicPartition) -> int:
         """The low watermark: everything before it is acknowledged."""

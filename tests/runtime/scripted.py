@@ -50,10 +50,15 @@ class ScriptedClient:
     """One member of a group, alone with its log."""
 
     def __init__(self, offsets: Iterable[int], committed: int | None = None) -> None:
-        self.log = {TP: [raw_record(offset) for offset in offsets]}
+        there = [*offsets]
+        self.log = {TP: [raw_record(offset) for offset in there]}
         self.stored: dict[TopicPartition, int] = {} if committed is None else {TP: committed}
         self.positions = {TP: committed or 0}
+        # Those that moved; a commit where one stands already says something in its metadata.
         self.commits: list[int] = []
+        self.words: list[tuple[int, str]] = []
+        outside = committed is None or committed > max(there, default=committed)
+        self._stands = min(there, default=0) if outside else committed
         # What happens while a seek waits for the broker; the first seek only.
         self.during_seek: Callable[[], Awaitable[None]] | None = None
         self.fetches = 0
@@ -163,7 +168,10 @@ class ScriptedClient:
             raise self.refuse_commits
         for tp, offset in offsets.items():
             self.stored[tp] = offset.offset
-            self.commits.append(offset.offset)
+            self.words.append((offset.offset, offset.metadata))
+            if offset.offset != self._stands:
+                self._stands = offset.offset
+                self.commits.append(offset.offset)
 
     async def _seeking(self) -> None:
         meanwhile, self.during_seek = self.during_seek, None

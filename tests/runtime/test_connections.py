@@ -14,6 +14,7 @@ from aiokafka.errors import KafkaConnectionError
 from aiokafka.protocol.metadata import MetadataRequest
 
 from streams.faust.consumer import DirectConsumer
+from streams.faust.crash_mark import PartitionMarks
 from streams.kafka import aiokafka_private, security
 
 
@@ -102,6 +103,7 @@ def test_a_consumer_whose_client_no_longer_keeps_metadata_crashes_instead_of_wai
             app=SimpleNamespace(conf=SimpleNamespace(id="fathom.planner")),
             log=logging.getLogger("test.connections"),
             crash=crash,
+            crashes=PartitionMarks(),
         )
         assert not await DirectConsumer._commit(consumer, {TopicPartition("t", 0): 1})
         sync.cancel()

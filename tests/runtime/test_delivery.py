@@ -9,7 +9,7 @@ import pytest
 from aiokafka import TopicPartition
 from aiokafka.errors import CommitFailedError, GroupAuthorizationFailedError
 
-from streams.faust import fetch_loop
+from streams.faust import crash_mark, fetch_loop
 from streams.faust.copartition_merger import CopartitionMerger
 from streams.faust.fetch_loop import FetchLoop
 from streams.faust.watermark import Watermark
@@ -201,6 +201,42 @@ def test_a_commit_outside_the_log_reads_from_its_start_and_commits_again() -> No
             return found, client.commits
 
     assert asyncio.run(scenario()) == ([0, 1, 2], [3])
+
+
+@pytest.mark.covers("B13")
+def test_a_commit_says_that_a_process_began_there_until_it_leaves_in_order() -> None:
+    async def scenario() -> list[tuple[int, str]]:
+        client = ScriptedClient(range(3))
+        async with direct_consumer(client, lambda _: None) as consumer:
+            await consumer.on_partitions_assigned({TP})
+            await settle()
+            consumer.ack(TP, 0)
+            await consumer.on_partitions_revoked({TP})
+            return client.words
+
+    words = asyncio.run(scenario())
+    assert words[0] == (0, "deaths 1")
+    assert words[-1] == (1, "")
+
+
+@pytest.mark.covers("B13")
+@pytest.mark.parametrize(("survived", "said"), [(0.0, ["deaths 1", ""]), (60.0, ["deaths 1"])])
+def test_a_process_that_lives_on_with_what_holds_a_partition_is_not_counted_there(
+    survived: float, said: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(crash_mark, "SURVIVED_S", survived)
+
+    async def scenario() -> list[tuple[int, str]]:
+        client = ScriptedClient(range(3))
+        async with direct_consumer(client, lambda _: None) as consumer:
+            await consumer.on_partitions_assigned({TP})
+            await settle()
+            consumer.ack(TP, 1)
+            for _ in range(3):
+                await consumer.commit()
+            return [*client.words]
+
+    assert asyncio.run(scenario()) == [(0, words) for words in said]
 
 
 def test_a_commit_that_failed_is_made_again() -> None:

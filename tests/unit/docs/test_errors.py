@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from streams.edges.cli.doctor.remedies import REMEDIES
 from streams.edges.client.errors import CODES, error_page
-from streams.runtime.stage_runner import BUG
+from streams.runtime.dead_letters import BUG
+from streams.runtime.suspects import CODE as CRASH_LOOP
 from tests.checkout import ROOT
 
 # Where a code is made, and the position of the code among the arguments.
@@ -30,7 +31,7 @@ def _argument(node: ast.AST, places: dict[str, int]) -> object:
 
 
 def _codes() -> set[str]:
-    found = {BUG}
+    found = {BUG, CRASH_LOOP}
     for tree in _trees():
         for node in ast.walk(tree):
             code = _argument(node, MADE_BY)

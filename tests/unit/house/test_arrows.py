@@ -61,7 +61,7 @@ ARROWS: Mapping[str, str] = {
         agents.ports agents.references agents.retrievers agents.second_opinion agents.stages streams.dependencies
         streams.policies streams.stage streams.stores""",
     "streams.registry": "agents.errors",
-    "streams.telemetry": "",
+    "streams.telemetry": "streams.config streams.version",
     "streams.version": "",
     "streams.child_process": "",
     "streams.documents": "agents.core.documents agents.core.language agents.errors streams.child_process",
@@ -102,8 +102,9 @@ ARROWS: Mapping[str, str] = {
     "streams.usage": "agents.core.quarantine streams.replay",
     "streams.redrive": "streams.replay streams.runtime",
     "streams.testing": """agents.context agents.core.conversation agents.core.quarantine streams.config
-        streams.dependencies streams.kafka streams.policies streams.runtime streams.stage streams.stores
-        streams.stores.graph streams.stores.passages streams.stores.sessions streams.topology streams.views""",
+        streams.dependencies streams.faust streams.kafka streams.policies streams.runtime streams.stage
+        streams.stores streams.stores.graph streams.stores.passages streams.stores.sessions streams.topology
+        streams.views""",
     "streams.evaluation": """agents.core.assessment agents.core.claims agents.core.conversation
         agents.core.decomposition agents.core.depth agents.core.documents agents.core.language agents.core.legal
         agents.core.packs agents.core.tools agents.ports agents.retrievers streams.stores streams.stores.passages

@@ -1,7 +1,7 @@
 """The runner settles every record: in order per key, retried while a store is away, dead-lettered when it is wrong."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -14,6 +14,7 @@ from schemas.envelope import ERASED, KEYS_HEADER, KeysNeeded, Outgoing, Received
 from schemas.memory import DocumentSubmitted
 from schemas.topics import CONTEXT_PACKS, DOCUMENTS_IN, MEMORY_KNOWLEDGE, WEEK, Topic
 from streams import config
+from streams.faust.crash_mark import CrashMark
 from streams.kafka.records import Record, TopicPartition
 from streams.runtime import refusals
 from streams.runtime.dead_letters import DlqLimit, Failure, TooManyDeadLettersError
@@ -40,6 +41,12 @@ class Member:
 
     def highwater(self, tp: TopicPartition) -> int | None:
         return None
+
+    def found(self, tp: TopicPartition) -> tuple[CrashMark, int]:
+        return CrashMark(), 0
+
+    async def leave(self, marks: Mapping[TopicPartition, CrashMark]) -> bool:
+        return True
 
 
 class Stub:

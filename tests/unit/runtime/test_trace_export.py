@@ -10,8 +10,8 @@ import pytest
 
 from streams import config
 from streams.config import ConfigError
-from streams.runtime.trace_export import export_traces
 from streams.telemetry import traces
+from streams.telemetry.trace_export import export_traces
 from streams.testing.pipeline import Pipeline
 
 
