@@ -58,6 +58,7 @@ def test_two_builds_are_the_same_byte_for_byte_and_the_sums_are_theirs(sources: 
     assert {name.rpartition(".")[2] for name in first} == {"whl", "gz", "json"}
 
 
+@pytest.mark.covers("B29")
 def test_the_bill_names_every_pinned_package_with_its_hashes(sources: Path, tmp_path: Path) -> None:
     command = ["sh", "deploy/release.sh", str(tmp_path), "sbom"]
     subprocess.run(command, cwd=sources, env={**os.environ, "SOURCE_DATE_EPOCH": WHEN}, check=True, capture_output=True)
@@ -71,6 +72,7 @@ def test_the_bill_names_every_pinned_package_with_its_hashes(sources: Path, tmp_
     assert all(each["externalReferences"][0]["hashes"] for each in named.values())
 
 
+@pytest.mark.covers("B29")
 @pytest.mark.parametrize(
     ("said", "ended", "option", "code"),
     [
@@ -103,6 +105,7 @@ def test_an_audit_that_was_none_is_not_taken_for_a_good_one(
     assert ("not audited" in done.stderr) is ("Found" not in said and (code == 4 or option != ""))
 
 
+@pytest.mark.covers("B29")
 def test_a_secret_in_a_file_is_found_and_a_word_about_one_is_not(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text(f'aws = "AKIA{"Q7" * 8}"\n')
     (tmp_path / "b.md").write_text("The password is in a file that FATHOM_KAFKA_PASSWORD_FILE names.\n")
@@ -111,6 +114,7 @@ def test_a_secret_in_a_file_is_found_and_a_word_about_one_is_not(tmp_path: Path)
     assert {(file, kind) for file, kind, _ in found} == {("a.py", "AWS Access Key"), ("c.pem", "Private Key")}
 
 
+@pytest.mark.covers("B29")
 def test_the_repository_has_no_secret_that_is_not_known() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tests.deploy.secret_scan"], cwd=ROOT, capture_output=True, text=True, check=False

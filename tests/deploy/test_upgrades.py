@@ -8,6 +8,7 @@ from tests.deploy.upgrades import tried
 from tests.servers.install import InstallError, lacking
 
 
+@pytest.mark.covers("B11")
 def test_a_rolling_upgrade_and_a_rollback_lose_double_and_refuse_nothing(tmp_path: Path) -> None:
     for server in ("kafka", "redis"):
         if (why := lacking(server)) is not None:

@@ -35,12 +35,14 @@ def on(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         yield made
 
 
+@pytest.mark.covers("B26")
 @pytest.mark.parametrize("group", GROUPS)
 def test_with_the_rights_of_the_plan_a_group_does_all_its_work_and_asks_for_nothing_else(on: Site, group: str) -> None:
     assert asyncio.run(worked(on, group)) == set()
     assert on.refused(user_of(group)) == set()
 
 
+@pytest.mark.covers("B26")
 def test_all_groups_and_callers_over_http_work_together_each_as_a_user_of_its_own(on: Site) -> None:
     said = asyncio.run(calls(on))
     assert said["POST /ask"] == 200
@@ -48,11 +50,13 @@ def test_all_groups_and_callers_over_http_work_together_each_as_a_user_of_its_ow
     assert on.refused(user_of("serve")) == set()
 
 
+@pytest.mark.covers("B26")
 @pytest.mark.parametrize(("group", "right"), TRIED, ids=lambda each: each if isinstance(each, str) else " ".join(each))
 def test_each_right_that_is_taken_away_is_missed(on: Site, group: str, right: tuple[str, str, str]) -> None:
     assert missed(on, group, right)
 
 
+@pytest.mark.covers("B26")
 def test_with_its_rights_the_sealer_seals_and_without_each_of_them_it_does_not(on: Site) -> None:
     user, given = user_of("seal"), rights_of(access.of_seal())
     on.anew(AUDIT_HEADS.name)  # the golden head is of another log
