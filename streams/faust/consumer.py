@@ -21,7 +21,7 @@ that they replace:
     broker has answered a heartbeat; stock first processes records that another member has handled meanwhile.
 14. A client whose metadata task has ended crashes; stock waits for its coordinator for ever.
 15. Co-partitioned topics are assigned and read in step; stock assigns so for tables only, and reads topics separately.
-16. A commit's metadata says how many processes died at this offset, and is emptied by one that leaves in order.
+16. A commit's metadata says how many processes died at this offset; one that leaves in order, or lives on, empties it.
 
 Adapted in part from faust (faust/transport/consumer.py, faust/transport/drivers/aiokafka.py):
 Copyright (c) 2017-2020, Robinhood Markets, Inc. (BSD 3-Clause).
@@ -224,12 +224,12 @@ class DirectConsumer(Consumer):
 
     async def _seek_all(self, assigned: frozenset[TopicPartition]) -> Marks:
         if not assigned:
-            self.crashes.begin({})
+            self.crashes.begin({}, monotonic())
             return {}
         committed, first, last = await self._ask_offsets(assigned)
         marks: Marks = {}
         left = {tp: committed[tp].metadata if tp in committed else None for tp in assigned}
-        self.crashes.begin({tp: (CrashMark.read(left[tp]), last[tp]) for tp in assigned})
+        self.crashes.begin({tp: (CrashMark.read(left[tp]), last[tp]) for tp in assigned}, monotonic())
         for tp in assigned:
             mine = committed[tp].offset if tp in committed else None
             start = first[tp] if mine is None else mine

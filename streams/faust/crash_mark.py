@@ -8,7 +8,6 @@ are killed again and again would otherwise count as many deaths at each record t
 
 import re
 from collections.abc import Iterable, Mapping
-from time import monotonic
 from typing import NamedTuple
 
 from streams.kafka.records import TopicPartition
@@ -72,9 +71,9 @@ class PartitionMarks:
         self._next: dict[TopicPartition, CrashMark] = {}
         self._left: dict[TopicPartition, CrashMark] = {}
 
-    def begin(self, found: Mapping[TopicPartition, tuple[CrashMark, int]]) -> None:
+    def begin(self, found: Mapping[TopicPartition, tuple[CrashMark, int]], now: float) -> None:
         """Take over partitions; with the first commit of each one more process goes on from the same offset."""
-        self.found, self.untouched, self._begun_at = found, set(found), monotonic()
+        self.found, self.untouched, self._begun_at = found, set(found), now
         self._left = {tp: mark for tp, (mark, _) in found.items()}
         self._next = {tp: mark.begun() for tp, mark in self._left.items()}
 

@@ -32,8 +32,6 @@ TOGETHER = 64
 PAUSE_S = 1.0
 # As many as may have been in hand beyond the committed offset; one further on is found by a later process.
 MOST_SUSPECTS = 256
-
-
 # As long what is in hand already may take, so that nothing is in hand beside suspects.
 QUIET_S, LOOK_S = 0.3, 0.005
 

@@ -263,7 +263,7 @@ def _of(letter: Record) -> tuple[str, str]:
 async def run(
     broker: str, bootstrap: str, worker: RestartedWorker, shares: Sequence[float], healthy: int, most_kills: int
 ) -> Outcome:
-    """All kinds in all shares; of those that kill `most_kills` of a kind and share: each costs three starts."""
+    """All kinds in all shares; of those that kill `most_kills` of a kind and share: each costs four or five starts."""
     outcome = Outcome(broker)
     await topics_admin.create_missing(bootstrap, topics_plan.wanted(PARTITIONS))
     poisoning = Poisoning(bootstrap, worker, outcome)

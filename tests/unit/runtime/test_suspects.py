@@ -53,7 +53,7 @@ class Member:
         self.left = 0
         self.marks = PartitionMarks()
         self.water = Watermark(broker.committed or 0, broker.committed)
-        self.marks.begin({TP: (CrashMark.read(broker.metadata), len(broker.records))})
+        self.marks.begin({TP: (CrashMark.read(broker.metadata), len(broker.records))}, monotonic())
         if self.water.position < len(broker.records):
             self.commit(always=True)
             self.marks.touched([TP])
