@@ -228,9 +228,10 @@ class Suspects:
                     await alone.over.wait()
         for one in suspects:
             self._suspected[one.tp].pending -= 1
-        # Before anything else is begun: they would be blamed for what that does.
+        # Before anything else is begun: they would be blamed for what that does, and be dead letters twice.
         over = {one.tp for one in suspects if one.record.offset + 1 >= self._suspected[one.tp].until}
-        marks = {tp: one.mark for tp, one in left.items()} | self._cleared(over)
+        given_up = {one.tp for one, failure in zip(suspects, failures, strict=True) if failure is not None}
+        marks = {tp: self._suspected[tp].mark for tp in left.keys() | given_up} | self._cleared(over)
         if marks:
             await leaving.leave(marks)
 

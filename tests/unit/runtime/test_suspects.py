@@ -190,6 +190,28 @@ def test_each_of_several_has_deaths_of_its_own(bad: list[str]) -> None:
     assert {*broker.handled} == {*NAMES} - {*bad}
 
 
+@pytest.mark.covers("B13", "CF-67")
+def test_what_is_given_up_is_committed_before_anything_else_is_begun() -> None:
+    """Or it would be a dead letter a second time where the process dies of a suspect of another partition."""
+    broker = Broker(NAMES)
+    broker.committed, broker.metadata = 5, "deaths 5, alone 5, times 2"
+
+    async def given_up() -> None:
+        member = Member(broker)
+        stage = Stage("ingestion", (DOCUMENTS_IN,), (MEMORY_KNOWLEDGE,), lambda d: None)
+        runner = GroupRunner("ingestion", [(stage, Dying(broker, bool))], broker.sent, config.load({}))
+        runner.join(member)
+        await runner.on_assigned(frozenset({TP}))
+        member.water.deliver(5, monotonic())
+        if (later := runner.sink(broker.records[5])) is not None:
+            await later
+        await runner.idle()
+
+    asyncio.run(given_up())
+    assert (broker.letters, broker.handled) == (["d5"], [])
+    assert (broker.committed, broker.metadata) == (6, "")
+
+
 @pytest.mark.covers("B13")
 @pytest.mark.parametrize("seed", range(30))
 def test_kills_from_outside_make_no_dead_letter(seed: int) -> None:
