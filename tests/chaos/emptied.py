@@ -83,7 +83,8 @@ class Plan:
 
 
 SMALL = Plan(120, 24, emptied=5, killed=2)
-FULL = Plan(3_000, 25, emptied=50, killed=50, conversations=40)
+# More than this a machine with two cores does not hold beside the kills: it sheds what it looks up for.
+FULL = Plan(3_000, 10, emptied=50, killed=50, conversations=40)
 
 
 @dataclass(frozen=True, slots=True)
