@@ -20,6 +20,8 @@ LOGGER = logging.getLogger("fathom.group")
 Batch = Mapping[TopicPartition, Sequence[ConsumerRecord]]
 # The time a cluster takes to find a new leader for a partition. A sister that is silent longer is not waited for.
 LIMIT_S = 15.0
+# Of the time between two looks. Where records wait to be taken nobody looks, and no sister is asked for its own.
+MOST_BETWEEN_S = 1.0
 SILENT = "%s-%s: not read for %.0f s, so what belongs to it goes on without; see that the partition has a leader"
 
 
@@ -55,6 +57,9 @@ class CopartitionMerger:
         self._topics = {topic: place for place, topic in enumerate(topics)}
         self._limit_s = limit_s
         self._clock = clock
+        self._looked_at = clock()
+        # Seconds of reading: those in which records wait to be taken do not count.
+        self._read_s = 0.0
         self._kept: dict[TopicPartition, list[ConsumerRecord]] = {}
         self._read_at: dict[TopicPartition, int] = {}
         self._waiting_since: dict[int, float] = {}
@@ -81,6 +86,9 @@ class CopartitionMerger:
         """The records of the batch and of those held that may go now; `reading` are the partitions currently read."""
         if not self._topics:
             return batch
+        now = self._clock()
+        self._read_s += min(now - self._looked_at, MOST_BETWEEN_S)
+        self._looked_at = now
         released: dict[TopicPartition, Sequence[ConsumerRecord]] = {}
         for tp, records in batch.items():
             if tp.topic in self._topics:
@@ -121,7 +129,7 @@ class CopartitionMerger:
         if went or not any(tp in self._kept for tp in kept):
             self._waiting_since.pop(number, None)
         else:
-            self._waiting_since.setdefault(number, self._clock())
+            self._waiting_since.setdefault(number, self._read_s)
 
     def _is_behind(self, tp: TopicPartition, found: Fetched, since: int) -> bool:
         if self._silent.get(tp) == found.at:
@@ -130,7 +138,7 @@ class CopartitionMerger:
         return not found.at_end or found.at < since
 
     def _has_waited(self, number: int) -> bool:
-        return self._clock() - self._waiting_since.get(number, float("inf")) >= self._limit_s
+        return self._read_s - self._waiting_since.get(number, float("inf")) >= self._limit_s
 
     def _newest(self, tp: TopicPartition) -> tuple[float, int]:
         """The position of the newest held record, before which no older one can come; minus infinity without any."""
