@@ -207,9 +207,9 @@ class ProgressStore:
         found.wake()
 
     def _bound(self) -> None:
-        if self._bytes <= self._most_bytes:
-            return
-        for place in [place for place, found in self._found.items() if not found.watchers]:
-            if self._bytes <= self._most_bytes:
+        # Once it is full each event comes here: all that is known must not be gone through.
+        while self._bytes > self._most_bytes:
+            oldest = next((place for place, found in self._found.items() if not found.watchers), None)
+            if oldest is None:
                 return
-            self._drop(place)
+            self._drop(oldest)
