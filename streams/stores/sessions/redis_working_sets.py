@@ -33,12 +33,12 @@ from streams.stores.guard import CircuitBreaker
 from streams.stores.sessions.redis_calls import PIPELINE_SIZE, TIMEOUT_S, RedisView, awaited, is_outage
 from streams.stores.sessions.redis_scripts import APPEND, EPOCHS, FORGET, FRAME, LOAD, OPEN, RANGE, RESTORE, WHOLE
 from streams.stores.sessions.turn_codec import (
+    decode_newest,
     decode_session,
     decode_turns,
     encode_session,
     encode_turn,
     filed_id,
-    newest,
 )
 from streams.stores.tenant import key, key_part, keys_of
 
@@ -213,14 +213,14 @@ class RedisWorkingSets(RedisView):
 
     async def _newest(self, conversation: Conversation, name: tuple[str, ...], up_to_seq: int, limit: int) -> Turns:
         window = limit + TRIM_SLACK
-        kept = await self._last(conversation, name, -window)
-        turns = newest(kept, up_to_seq=up_to_seq, limit=limit)
-        if len(turns) < limit and len(kept) == window:
-            turns = newest(await self._last(conversation, name, 0), up_to_seq=up_to_seq, limit=limit)
+        turns, kept = decode_newest(await self._last(conversation, name, -window), up_to_seq=up_to_seq, limit=limit)
+        if len(turns) < limit and kept == window:
+            turns, _ = decode_newest(await self._last(conversation, name, 0), up_to_seq=up_to_seq, limit=limit)
         return turns
 
-    async def _last(self, conversation: Conversation, name: tuple[str, ...], start: int) -> Turns:
-        return decode_turns(await self._checked(conversation, RANGE, [key(conversation, *name)], start))
+    async def _last(self, conversation: Conversation, name: tuple[str, ...], start: int) -> bytes:
+        encoded: bytes = await self._checked(conversation, RANGE, [key(conversation, *name)], start)
+        return encoded
 
     async def _checked(self, conversation: Conversation, script: str, keys: Sequence[str], *args: Any) -> Any:
         """The result of the script; raises `ViewIncomplete` where the conversation's partition is incomplete."""

@@ -1,6 +1,8 @@
 """Turns and sessions as JSON bytes, the storage format of all working sets."""
 
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 import orjson
 
@@ -21,10 +23,26 @@ def encode_turn(turn: ConversationTurn) -> bytes:
 
 def decode_turns(array: bytes) -> Turns:
     """The turns of a JSON array of encoded turns."""
-    return tuple(
-        turn_of(fields["role"], fields["content"], datetime.fromisoformat(fields["created_at"]), fields["meta"])
-        for fields in orjson.loads(array)
-    )
+    return tuple(map(_turn, orjson.loads(array)))
+
+
+def decode_newest(array: bytes, *, up_to_seq: int, limit: int) -> tuple[Turns, int]:
+    """The last `limit` turns up to a position in the conversation, in order, and how many turns the array has.
+
+    Those that are not wanted are not made: of a writer that is behind that is most of a conversation.
+    """
+    encoded = orjson.loads(array)
+    wanted = sorted((fields for fields in encoded if _seq(fields) <= up_to_seq), key=_seq)
+    return tuple(map(_turn, wanted[-limit:] if limit > 0 else ())), len(encoded)
+
+
+def _turn(fields: Mapping[str, Any]) -> ConversationTurn:
+    return turn_of(fields["role"], fields["content"], datetime.fromisoformat(fields["created_at"]), fields["meta"])
+
+
+def _seq(fields: Mapping[str, Any]) -> int:
+    found: int = (fields["meta"] or {}).get("seq", 0)
+    return found
 
 
 def encode_session(session: Session) -> bytes:
