@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 
 from agents.core.claims.markers import is_correction
 from agents.core.conversation.memory import ConversationTurn
@@ -46,6 +47,26 @@ _OUTCOME = re.compile(
 )
 _PARTICULAR = re.compile(r"(?<=[\w,;:)] )[A-ZÀ-Ý][\wÀ-ÿ-]+|\w*\d[\w.,]*")
 _BLANKS = re.compile(r"\s+")
+
+
+# Of so many turns what they say is kept: a conversation's next summary has all of them but one.
+KEPT_TURNS = 1_024
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What a sentence has by itself, wherever its turn stands in the conversation."""
+
+    key: str
+    text: str
+    stems: frozenset[str]
+    place: int
+    has_figure: bool
+    has_name: bool
+    is_correction: bool
+    is_outcome: bool
+    is_question: bool
+    particulars: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,29 +105,41 @@ def _candidates(turns: Sequence[ConversationTurn], lang: str) -> list[_Sentence]
     for number, turn in enumerate(turns):
         if turn.role == "system":
             continue
-        spoken = turn.lang or lang
-        for place, text in enumerate(sentences(composed(clip(turn.content)), spoken)):
-            stems = frozenset(content_words(text, spoken))
-            if len(stems) >= 2 or (stems and _FIGURE.search(text)) or _OUTCOME.fullmatch(text):
-                key = fold(text)
-                # A repeated sentence counts at its last position.
-                found.pop(key, None)
-                bonus = _bonus(text, spoken, number, len(turns)) - 0.02 * min(place, 10)
-                particulars = frozenset(_PARTICULAR.findall(text))
-                found[key] = _Sentence(number, 0, turn.role, _short(text), stems, bonus, particulars)
+        for said in _said(clip(turn.content), turn.lang or lang):
+            # A repeated sentence counts at its last position.
+            found.pop(said.key, None)
+            bonus = _bonus(said, number, len(turns)) - 0.02 * min(said.place, 10)
+            found[said.key] = _Sentence(number, 0, turn.role, said.text, said.stems, bonus, said.particulars)
     kept = list(found.values())[-MAX_SENTENCES:]
     return [replace(one, order=order) for order, one in enumerate(kept)]
 
 
-def _bonus(text: str, lang: str, turn: int, count: int) -> float:
+@lru_cache(maxsize=KEPT_TURNS)
+def _said(content: str, lang: str) -> tuple[_Said, ...]:
+    """The sentences of a turn that tell something, in order."""
+    found = []
+    for place, text in enumerate(sentences(composed(content), lang)):
+        stems = frozenset(content_words(text, lang))
+        figure, outcome = _FIGURE.search(text) is not None, _OUTCOME.fullmatch(text) is not None
+        if len(stems) >= 2 or (stems and figure) or outcome:
+            named, corrects = _NAMED.search(text) is not None, is_correction(text, lang)
+            asks = text.rstrip(" )\"'").endswith("?")
+            particulars = frozenset(_PARTICULAR.findall(text))
+            found.append(
+                _Said(fold(text), _short(text), stems, place, figure, named, corrects, outcome, asks, particulars)
+            )
+    return tuple(found)
+
+
+def _bonus(said: _Said, turn: int, count: int) -> float:
     """The score of a sentence besides its words; a question alone has less information than an answer."""
-    bonus = 0.15 if _FIGURE.search(text) else 0.0
-    bonus += 0.1 if _NAMED.search(text) else 0.0
+    bonus = 0.15 if said.has_figure else 0.0
+    bonus += 0.1 if said.has_name else 0.0
     bonus += 0.1 if turn == 0 else 0.0
     bonus += 0.15 * (turn + 1) / count
-    bonus += 0.2 if is_correction(text, lang) else 0.0
-    bonus += 0.2 if _OUTCOME.fullmatch(text) else 0.0
-    return bonus - (QUESTION if text.rstrip(" )\"'").endswith("?") else 0.0)
+    bonus += 0.2 if said.is_correction else 0.0
+    bonus += 0.2 if said.is_outcome else 0.0
+    return bonus - (QUESTION if said.is_question else 0.0)
 
 
 def _short(text: str) -> str:
@@ -175,21 +208,31 @@ def terms_of(turns: Sequence[ConversationTurn], lang: str) -> tuple[str, ...]:
     for turn in turns:
         if turn.role == "system":
             continue
-        spoken = turn.lang or lang
-        for term in surface_terms(clip(turn.content), spoken):
-            if len(term) < 2 or term.isdigit() or term in _MAGNITUDES:
-                continue
-            key = stem(term, spoken)
+        for key, term in _terms(clip(turn.content), turn.lang or lang):
             counts[key] += 2 if turn.role == "user" else 1
             written.setdefault(key, Counter())[term] += 1
     ranked = sorted(counts, key=lambda key: -counts[key])[:MAX_TERMS]
     return tuple(written[key].most_common(1)[0][0] for key in ranked)
 
 
+@lru_cache(maxsize=KEPT_TURNS)
+def _terms(content: str, lang: str) -> tuple[tuple[str, str], ...]:
+    """The words of a turn that may be terms, each with its stem before it."""
+    return tuple(
+        (stem(term, lang), term)
+        for term in surface_terms(content, lang)
+        if len(term) >= 2 and not term.isdigit() and term not in _MAGNITUDES
+    )
+
+
 def topic_of(turns: Sequence[ConversationTurn], lang: str) -> str:
     """The topic of some turns: their most frequent words, at most 80 characters."""
+    return _topic(terms_of(turns, lang))
+
+
+def _topic(terms: Sequence[str]) -> str:
     topic = ""
-    for term in terms_of(turns, lang)[:TOPIC_TERMS]:
+    for term in terms[:TOPIC_TERMS]:
         longer = f"{topic}, {term}" if topic else term
         if len(longer) > TOPIC_CHARS:
             break
@@ -211,6 +254,7 @@ def summary_of(
     if not turns:
         raise ValueError("there is nothing to summarise")
     first, last = turns[0], turns[-1]
+    terms = terms_of(turns, lang)
     return SummaryMade(
         summary_id=derive("summary", conversation.key(), frame_id),
         conversation_id=conversation.conversation_id,
@@ -218,8 +262,8 @@ def summary_of(
         user_id=user_id,
         frame_id=frame_id,
         text=summarise(turns, lang=lang, max_chars=max_chars),
-        topic=topic_of(turns, lang),
-        terms=terms_of(turns, lang),
+        topic=_topic(terms),
+        terms=terms,
         lang=lang,
         from_message=first.message_id,
         to_message=last.message_id,
@@ -240,7 +284,10 @@ def relevant_events(
         if turn.role == "system":
             continue
         spoken = turn.lang or lang
-        for label, at, kind in events_in(clip(turn.content), spoken, turn.created_at):
+        for label, at, kind in _events(clip(turn.content), spoken, turn.created_at):
             event_id = derive("event", conversation.key(), turn.message_id, label, at.isoformat())
             found[event_id] = EventMention(id=event_id, label=label, at=at, kind=kind, message_id=turn.message_id)
     return tuple(found.values())[-MAX_EVENTS:]
+
+
+_events = lru_cache(maxsize=KEPT_TURNS)(events_in)

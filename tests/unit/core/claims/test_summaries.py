@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agents.core.claims import summaries
 from agents.core.claims.summaries import summarise, summary_of, terms_of, topic_of
 from agents.core.conversation.memory import ConversationTurn, Turns, turn_of
 from schemas.base import Conversation
@@ -88,6 +89,20 @@ def test_the_speakers_are_named_in_the_language_of_the_summary() -> None:
         "User: The budget of project Atlas is $40k",
         "Assistant: The deadline of project Atlas is May 3.",
     ]
+
+
+@given(st.lists(st.sampled_from(PROJECT), min_size=1, max_size=30), st.sampled_from(["pt", "en"]))
+@settings(max_examples=60, deadline=None)
+def test_a_summary_is_the_same_whatever_was_summarised_before(said: list[ConversationTurn], lang: str) -> None:
+    """What is kept of a turn holds wherever it stands, whoever said it, and in whichever language it is read."""
+    turns = tuple(
+        replace(turn, message_id=f"m{n}", seq=n, lang=turn.lang if n % 3 else None, created_at=NOON + timedelta(days=n))
+        for n, turn in enumerate(said)
+    )
+    kept = [summary_of(HERE, "u", "f", turns[: n + 1], lang=lang, made_at=NOON) for n in range(len(turns))]
+    for cached in (summaries._said, summaries._terms, summaries._events):
+        cached.cache_clear()
+    assert kept[-1] == summary_of(HERE, "u", "f", turns, lang=lang, made_at=NOON)
 
 
 def test_the_topic_is_what_is_spoken_of_most() -> None:
