@@ -17,7 +17,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 from aiokafka import AIOKafkaConsumer
 
@@ -176,7 +176,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with fathom_up() as running:
         rate = given.rate or TIMES * asyncio.run(highest(running))
         result = asyncio.run(burst(running, rate, given.seconds))
-    print(json.dumps(asdict(result), indent=2))
+    print(json.dumps(vars(result), indent=2))
     for what in result.wrong:
         print(f"wrong: {what}")
     return 1 if result.wrong else 0
