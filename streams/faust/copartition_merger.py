@@ -20,7 +20,7 @@ LOGGER = logging.getLogger("fathom.group")
 Batch = Mapping[TopicPartition, Sequence[ConsumerRecord]]
 # The time a cluster takes to find a new leader for a partition. A sister that is silent longer is not waited for.
 LIMIT_S = 15.0
-# Of the time between two looks. Where records wait to be taken nobody looks, and no sister is asked for its own.
+# At most so much of the time between two calls counts: while records wait to be taken, nothing is fetched.
 MOST_BETWEEN_S = 1.0
 SILENT = "%s-%s: not read for %.0f s, so what belongs to it goes on without; see that the partition has a leader"
 

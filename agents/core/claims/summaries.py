@@ -49,7 +49,7 @@ _PARTICULAR = re.compile(r"(?<=[\w,;:)] )[A-ZÀ-Ý][\wÀ-ÿ-]+|\w*\d[\w.,]*")
 _BLANKS = re.compile(r"\s+")
 
 
-# Of so many turns what they say is kept: a conversation's next summary has all of them but one.
+# What so many turns say is cached: a conversation's next summary has the same turns but one.
 KEPT_TURNS = 1_024
 
 

@@ -27,5 +27,6 @@ def test_the_newest_are_those_of_all_that_are_decoded(up_to_seq: int, limit: int
     array = stored(1, 3, 2, 5, 4, 7)
     turns, count = decode_newest(array, up_to_seq=up_to_seq, limit=limit)
     assert turns == newest(decode_turns(array), up_to_seq=up_to_seq, limit=limit)
-    assert [turn.seq for turn in turns] == [seq for seq in (0, 1, 2, 3, 4, 5, 7) if seq <= up_to_seq][-limit or 99 :]
+    before = [seq for seq in (0, 1, 2, 3, 4, 5, 7) if seq <= up_to_seq]
+    assert [turn.seq for turn in turns] == (before[-limit:] if limit else [])
     assert count == 7
