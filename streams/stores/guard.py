@@ -26,6 +26,9 @@ def always(_: Exception) -> bool:
 class CircuitBreaker:
     """The calls of one store. After a failure they are refused at once, except one probe per pause.
 
+    A pause below a second doubles with each probe that fails, up to a second: a store is noticed again after at most
+    twice the time that it was away, and is not asked twenty times a second for as long as that takes.
+
     `errors` are the driver's; `is_outage` tells those that mean "does not answer". Others are bugs and are raised.
     With a `probe` no caller waits for a store known to be silent: the probe runs in parallel.
     Calls above `at_once` wait before their time limit starts: a queue of ours is not a failure of the store.
@@ -48,7 +51,7 @@ class CircuitBreaker:
         self._errors = errors
         self._is_outage = is_outage
         self._clock = clock
-        self._pause = pause
+        self._first_pause = self._pause = pause
         self._probe = probe
         self._slots: AbstractAsyncContextManager[None] = (
             nullcontext() if at_once is None else asyncio.Semaphore(at_once)
@@ -117,6 +120,11 @@ class CircuitBreaker:
             await self._run(probe, self._timeout)
 
     def _failed(self, error: Exception) -> Unavailable:
-        self._closed_until = self._clock() + self._pause
+        now = self._clock()
+        if self._closed_until is None:
+            self._pause = self._first_pause
+        elif now >= self._closed_until:  # not another call of those that failed together
+            self._pause = max(self._first_pause, min(2 * self._pause, PAUSE_S))
+        self._closed_until = now + self._pause
         self._detail = str(error) or f"no answer in {self._timeout:g} s"
         return Unavailable(self.what, self._detail)

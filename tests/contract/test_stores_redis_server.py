@@ -14,6 +14,7 @@ from agents.errors import Unavailable, ViewIncomplete
 from schemas.base import Conversation
 from streams.runtime.stores import StoreSettings, open_stores
 from streams.stores.sessions.redis_working_sets import RedisWorkingSets, connect
+from tests.outages.proxy import HOST, FaultProxy, Mode
 from tests.servers.redis import RedisServer
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
@@ -205,3 +206,42 @@ def test_a_redis_that_was_started_again_may_have_lost_writes_and_is_not_taken_fo
     own_redis.start()
     with Redis.from_url(own_redis.url) as admin:
         asyncio.run(story())
+
+
+@pytest.mark.parametrize("mode", [Mode.RESET, Mode.HUNG])
+def test_a_server_that_ends_what_it_accepts_is_asked_once_at_a_time(own_redis: RedisServer, mode: Mode):
+    asked = 4
+
+    async def story() -> int:
+        async with FaultProxy(own_redis.port) as way, opened(f"redis://{HOST}:{way.port}/0") as sets:
+            await file(sets, 1)
+            await way.be(mode)
+            way.cut()
+            with pytest.raises(Unavailable):
+                await file(sets, 2)
+            before = way.connections
+            for _ in range(asked):
+                with pytest.raises(Unavailable):
+                    await sets.ping()
+            tried = way.connections - before
+            await way.be(Mode.OPEN)
+            await persist(lambda: file(sets, 2))
+            assert await filed(sets) == [1, 2]
+            return tried
+
+    own_redis.start()
+    assert asyncio.run(story()) <= asked
+
+
+def test_a_server_that_was_restarted_costs_no_call_though_every_connection_is_gone(own_redis: RedisServer):
+    async def story() -> None:
+        async with FaultProxy(own_redis.port) as way, opened(f"redis://{HOST}:{way.port}/0") as sets:
+            await asyncio.gather(*(file(sets, number, talk(number)) for number in range(8)))
+            assert way.connections > 4
+            way.cut()
+            for number in range(8):
+                await file(sets, number + 8, talk(number))
+            assert [await filed(sets, talk(number)) for number in range(8)] == [[n, n + 8] for n in range(8)]
+
+    own_redis.start()
+    asyncio.run(story())

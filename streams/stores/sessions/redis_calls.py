@@ -1,13 +1,13 @@
 """The common base of all views in Redis: running scripts, and the completeness of a view by partition."""
 
-from collections.abc import Awaitable, Collection, Sequence
-from functools import lru_cache
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from functools import lru_cache, partial
 from hashlib import sha1
 from typing import Any, cast
 from uuid import uuid4
 
 from redis.asyncio import Redis
-from redis.exceptions import NoScriptError, ResponseError
+from redis.exceptions import ConnectionError, NoScriptError, ResponseError
 
 from agents.errors import ViewIncomplete
 from streams.stores.guard import CircuitBreaker
@@ -94,4 +94,14 @@ class RedisView:
                 both.eval(script, count, *keys, *args)
                 return (await awaited(both.execute()))[1]
 
-        return await self._guard.run(call)
+        return await self._guard.run(partial(self._with_a_connection, call))
+
+    async def _with_a_connection(self, call: Callable[[], Awaitable[object]]) -> object:
+        """The result of the call, made once more where its connection had ended before the server was known to fail."""
+        away = self._guard.state is not None
+        try:
+            return await call()
+        except ConnectionError:
+            if away:
+                raise
+            return await call()

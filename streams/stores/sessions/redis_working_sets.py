@@ -250,9 +250,12 @@ def _restoring(
 
 
 def connect(url: str) -> Redis:
-    """A client whose time limit is the guard's: its own would start a timer for every read."""
+    """A client whose time limit is the guard's: its own would start a timer for every read.
+
+    It tries nothing again: of a server that ends what it accepts, the driver would make four connections for each call.
+    """
     pool = BlockingConnectionPool.from_url(
-        url, max_connections=CONNECTIONS, timeout=None, protocol=2, socket_timeout=None, retry=Retry(NoBackoff(), 1)
+        url, max_connections=CONNECTIONS, timeout=None, protocol=2, socket_timeout=None, retry=Retry(NoBackoff(), 0)
     )
     # Owned by the client: given to its constructor, the pool would stay open after the client is closed.
     return Redis.from_pool(pool)

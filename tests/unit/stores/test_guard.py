@@ -111,6 +111,25 @@ def test_a_dead_store_is_asked_once_a_second_and_costs_the_others_nothing():
 
 
 @pytest.mark.covers("AC-37")
+def test_a_pause_that_is_short_at_first_grows_to_a_second_and_is_short_again_after_an_answer():
+    store, time = Store("error"), Time()
+    guard = CircuitBreaker("index", timeout=0.02, errors=(Driver,), clock=time, pause=0.05)
+
+    def asked_within(seconds: float) -> int:
+        before, steps = store.asked, round(seconds * 100)
+        for _ in range(steps):
+            outcomes(lambda: guard.run(store.call), 3)
+            time.now += 0.01
+        return store.asked - before
+
+    assert asked_within(1.0) == 5  # at once, and after .05, .15, .35 and .75 s
+    assert asked_within(10.0) == 10
+    store.answer = "back"
+    assert asked_within(2.0) >= 3 * 100
+    store.answer = "error"
+    assert asked_within(1.0) == 5
+
+
 def test_what_uvloop_says_of_a_connection_that_ended_is_an_outage_and_no_bug():
     guard = CircuitBreaker("graph", timeout=1, errors=(Driver,), pause=0)
 
