@@ -7,7 +7,8 @@ from typing import Any, cast
 from uuid import uuid4
 
 from redis.asyncio import Redis
-from redis.exceptions import ConnectionError, NoScriptError, ResponseError
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import NoScriptError, ResponseError
 
 from agents.errors import ViewIncomplete
 from streams.stores.guard import CircuitBreaker
@@ -94,14 +95,14 @@ class RedisView:
                 both.eval(script, count, *keys, *args)
                 return (await awaited(both.execute()))[1]
 
-        return await self._guard.run(partial(self._with_a_connection, call))
+        return await self._guard.run(partial(self._once_more, call))
 
-    async def _with_a_connection(self, call: Callable[[], Awaitable[object]]) -> object:
+    async def _once_more(self, call: Callable[[], Awaitable[object]]) -> object:
         """The result of the call, made once more where its connection had ended before the server was known to fail."""
         away = self._guard.state is not None
         try:
             return await call()
-        except ConnectionError:
+        except RedisConnectionError:
             if away:
                 raise
             return await call()

@@ -45,7 +45,7 @@ from streams.stores.tenant import key, key_part, keys_of
 KNOWN_MESSAGES = 256
 SESSION_TURNS = 400
 EXPIRE_S = 30 * 24 * 3600
-# A killed server is back within a fraction of a second, and probes cost little since it refuses at once.
+# The first pause: a killed server is back within a fraction of a second.
 PAUSE = 0.05
 CREDENTIALS = "the user or its password is refused; check FATHOM_REDIS_URL"
 # Shared by working sets, tool sessions, weights and probes: none waits for a connection, which would count as silence.

@@ -110,7 +110,6 @@ def test_a_dead_store_is_asked_once_a_second_and_costs_the_others_nothing():
     assert outcomes(call, 3) == ["back"] * 3
 
 
-@pytest.mark.covers("AC-37")
 def test_a_pause_that_is_short_at_first_grows_to_a_second_and_is_short_again_after_an_answer():
     store, time = Store("error"), Time()
     guard = CircuitBreaker("index", timeout=0.02, errors=(Driver,), clock=time, pause=0.05)
@@ -130,6 +129,7 @@ def test_a_pause_that_is_short_at_first_grows_to_a_second_and_is_short_again_aft
     assert asked_within(1.0) == 5
 
 
+@pytest.mark.covers("AC-37")
 def test_what_uvloop_says_of_a_connection_that_ended_is_an_outage_and_no_bug():
     guard = CircuitBreaker("graph", timeout=1, errors=(Driver,), pause=0)
 
