@@ -124,12 +124,12 @@ async def _steady(client: Client, ended: float) -> float:
 
 
 async def _read(bootstrap: str, result: Burst) -> None:
-    """Count packs of the log by message and audits by pack."""
+    """Count packs of the log by message and audits by pack; what found the rate had messages of the same names."""
     consumer = AIOKafkaConsumer(
         CONTEXT_PACKS.name, MEMORY_DECISIONS.name, bootstrap_servers=bootstrap, auto_offset_reset="earliest"
     )
     await consumer.start()
-    packs: Counter[str] = Counter()
+    packs: Counter[tuple[str, str]] = Counter()
     audits: Counter[str] = Counter()
     try:
         ends = await consumer.end_offsets(consumer.assignment())
@@ -139,7 +139,7 @@ async def _read(bootstrap: str, result: Burst) -> None:
                 for record in records:
                     event = json.loads(record.value)
                     if record.topic == CONTEXT_PACKS.name:
-                        packs[event["message_id"]] += 1
+                        packs[event["conversation_id"], event["message_id"]] += 1
                     elif event["kind"] == "late-part":
                         audits[event["subject_id"]] += 1
                 if await consumer.position(tp) >= ends[tp]:
