@@ -124,7 +124,10 @@ async def _steady(client: Client, ended: float) -> float:
 
 
 async def _read(bootstrap: str, result: Burst) -> None:
-    """Count packs of the log by message and audits by pack; what found the rate had messages of the same names."""
+    """Count packs of the log by message and audits by pack.
+
+    A message's id is its conversation's: `highest` used the same ids in others.
+    """
     consumer = AIOKafkaConsumer(
         CONTEXT_PACKS.name, MEMORY_DECISIONS.name, bootstrap_servers=bootstrap, auto_offset_reset="earliest"
     )
