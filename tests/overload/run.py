@@ -126,7 +126,7 @@ async def _steady(client: Client, ended: float) -> float:
 async def _read(bootstrap: str, result: Burst) -> None:
     """Count packs of the log by message and audits by pack.
 
-    A message's id is its conversation's: `highest` used the same ids in others.
+    A message id is unique within its conversation only: `highest` sends the same ids in others.
     """
     consumer = AIOKafkaConsumer(
         CONTEXT_PACKS.name, MEMORY_DECISIONS.name, bootstrap_servers=bootstrap, auto_offset_reset="earliest"
