@@ -223,7 +223,7 @@ class GraphSubject(Filled):
             "claims": lambda: graph.claims(tenant, **talk, as_of=AS_OF, limit=20),
             "claims_about": lambda: graph.claims_about(tenant, subjects=terms(), as_of=AS_OF, limit=10),
             "playbooks": lambda: graph.playbooks(tenant, terms=terms(), **shared),
-            "concepts": lambda: graph.concepts(tenant, terms=terms(), **shared),
+            "concepts": lambda: graph.named(tenant, terms=terms(), **shared),
         }
 
     async def close(self) -> None:

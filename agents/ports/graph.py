@@ -84,6 +84,14 @@ class ClaimsFound:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedFound:
+    """What a question names: concepts and definitions, best first, and claims about its subjects."""
+
+    concepts: tuple[Concept | Knowledge, ...]
+    claims: ClaimsFound
+
+
+@dataclass(frozen=True, slots=True)
 class ConsultationFound:
     """The sources of a consultation's answer, as `Label/id`, and the conversation it was asked in, if any."""
 
@@ -233,10 +241,21 @@ class GraphReader(CognitionGraph, Protocol):
     ) -> tuple[Playbook, ...]:
         """Processes whose how-to terms match the question's, best first, steps in order; also of `_public`."""
 
-    async def concepts(
-        self, tenant: str, *, terms: Sequence[str], access_level: AccessLevel, as_of: datetime, limit: int
-    ) -> tuple[Concept | Knowledge, ...]:
-        """Concepts and definitions named by the question's terms, best first; also of `_public`."""
+    async def named(
+        self,
+        tenant: str,
+        *,
+        terms: Sequence[str],
+        subjects: Sequence[str] = (),
+        access_level: AccessLevel,
+        as_of: datetime,
+        limit: int,
+        max_claims: int = 0,
+    ) -> NamedFound:
+        """Concepts and definitions named by the question's terms, also of `_public`, and claims about its subjects.
+
+        One method, as a server answers all of it in one round trip; at most `limit` concepts and `max_claims` claims.
+        """
 
     async def claim(self, tenant: str, claim_id: str, as_of: datetime) -> ClaimAsserted | None:
         """The claim as asserted; None until its event is stored."""

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import ClassVar, TypedDict, Unpack, cast
 
@@ -54,6 +54,11 @@ class RetrievalRequest:
     @property
     def tenant(self) -> str:
         return self.conversation.tenant
+
+    @property
+    def asker(self) -> tuple[str, str, datetime]:
+        """Whose access level counts: the tenant, the user, and as of when."""
+        return self.tenant, self.plan.user_id, self.plan.as_of
 
     @property
     def context(self) -> str:
@@ -212,8 +217,3 @@ def irrelevant(memory: MemoryClass, below: Sequence[JudgedHit[Hit]]) -> list[Dro
         Dropped(id=each.hit.passage.id, memory_class=memory, reason="irrelevant", tokens=0, score=each.probability)
         for each in below
     ]
-
-
-def access_of(persona_access: AccessLevel | None) -> AccessLevel:
-    """The access level of a search: the persona's, or public for an unknown user."""
-    return persona_access or "public"

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
+from agents.access_levels import AccessLevels
 from agents.core.claims import checks, lifecycle, statements
 from agents.core.claims import documents as claim_documents
 from agents.core.claims.documents import DocumentText
@@ -24,8 +25,8 @@ from agents.ports.graph import ClaimsFound, GraphReader
 from agents.ports.models import Clock, TokenCounter
 from agents.ports.passages import Hit, PassageIndex, PassageQuery
 from agents.ports.sessions import WorkingSets
-from agents.retrievers.base import RetrievalRequest, RetrievalResult, Retriever, access_of
-from schemas.items import ClaimItem, Contradiction, Item
+from agents.retrievers.base import RetrievalRequest, RetrievalResult, Retriever
+from schemas.items import AccessLevel, ClaimItem, Contradiction, Item
 from schemas.memory import ClaimAsserted
 from schemas.retrieval import MemoryClass
 
@@ -59,6 +60,7 @@ class ClaimsRetriever(Retriever):
         super().__init__(tokens, clock)
         self._index = index
         self._graph = graph
+        self._access = AccessLevels(graph)
         self._working_sets = working_sets
 
     async def fetch(self, ask: RetrievalRequest) -> RetrievalResult:
@@ -158,15 +160,17 @@ class ClaimsRetriever(Retriever):
         """The passages nearest to each statement that the user may read; the error where the index does not answer."""
         if self._index is None or not about:
             return [], None
-        try:
-            persona = await self._graph.persona(ask.tenant, ask.plan.user_id, ask.plan.as_of)
-            access = access_of(persona.person.persona_access if persona else None)
-            texts = list(dict.fromkeys((each.text, each.lang) for each in about))[:MAX_SEARCHED]
+        index, texts = self._index, list(dict.fromkeys((each.text, each.lang) for each in about))[:MAX_SEARCHED]
+
+        async def search(access: AccessLevel) -> Sequence[Sequence[Hit]]:
             wanted = (PassageQuery(text, lang, MAX_PASSAGES, ask.plan.as_of, access) for text, lang in texts)
-            hits = await asyncio.gather(*(self._index.search(ask.tenant, COLLECTION, each) for each in wanted))
+            return await asyncio.gather(*(index.search(ask.tenant, COLLECTION, each) for each in wanted))
+
+        try:
+            hits, error = await self._access.searched(*ask.asker, search)
         except Unavailable as unavailable:
             return [], str(unavailable)
-        return list({hit.passage.id: _document(hit) for found in hits for hit in found}.values()), None
+        return list({hit.passage.id: _document(hit) for found in hits for hit in found}.values()), error
 
 
 def _document(hit: Hit) -> DocumentText:

@@ -6,15 +6,18 @@ state   the passage index and the graph (read)
 """
 
 import asyncio
+from collections.abc import Sequence
 from datetime import timedelta
+from functools import partial
 
+from agents.access_levels import AccessLevels
 from agents.core.language import text
 from agents.core.retrieval import evidence
-from agents.ports.graph import GraphReader
+from agents.ports.graph import GraphReader, Playbook
 from agents.ports.models import Clock, TokenCounter
-from agents.ports.passages import PassageIndex
-from agents.retrievers.base import RetrievalRequest, RetrievalResult, Retriever, access_of, irrelevant
-from schemas.items import Item
+from agents.ports.passages import Hit, PassageIndex
+from agents.retrievers.base import RetrievalRequest, RetrievalResult, Retriever, irrelevant
+from schemas.items import AccessLevel, Item
 from schemas.retrieval import MemoryClass
 
 COLLECTION = "semantic"
@@ -29,13 +32,24 @@ class ProceduralRetriever(Retriever):
         super().__init__(tokens, clock)
         self._index = index
         self._graph = graph
+        self._access = AccessLevels(graph)
 
     async def fetch(self, ask: RetrievalRequest) -> RetrievalResult:
         """The processes above the relevance threshold, most probable first, each followed by its steps in order."""
-        persona = await self._graph.persona(ask.tenant, ask.plan.user_id, ask.plan.as_of)
-        access = access_of(persona.person.persona_access if persona else None)
+        (hits, playbooks), error = await self._access.searched(*ask.asker, partial(self._found, ask))
+        known = {playbook.process.id: playbook for playbook in playbooks}
+        kept, below = evidence.worth_showing(hits, "documents", ask.plan.as_of, ask.source.limit or 2)
+        items: list[Item] = []
+        for each in kept:
+            playbook = known.get(each.hit.passage.id)
+            if playbook is not None:
+                scored = {"score": each.probability}
+                items += [playbook.process.model_copy(update=scored), *playbook.steps]
+        return RetrievalResult(items, error, irrelevant(self.memory, below))
+
+    async def _found(self, ask: RetrievalRequest, access: AccessLevel) -> tuple[Sequence[Hit], Sequence[Playbook]]:
         # A process that shares one word with the question, perhaps a verb, may be another one: the index decides.
-        hits, playbooks = await asyncio.gather(
+        return await asyncio.gather(
             self._index.search(ask.tenant, COLLECTION, ask.query(CANDIDATES, access_level=access, kinds=("process",))),
             self._graph.playbooks(
                 ask.tenant,
@@ -45,12 +59,3 @@ class ProceduralRetriever(Retriever):
                 limit=NAMED,
             ),
         )
-        known = {playbook.process.id: playbook for playbook in playbooks}
-        kept, below = evidence.worth_showing(hits, "documents", ask.plan.as_of, ask.source.limit or 2)
-        items: list[Item] = []
-        for each in kept:
-            playbook = known.get(each.hit.passage.id)
-            if playbook is not None:
-                scored = {"score": each.probability}
-                items += [playbook.process.model_copy(update=scored), *playbook.steps]
-        return RetrievalResult(items, dropped=irrelevant(self.memory, below))

@@ -6,9 +6,12 @@ state   the passage index and the graph (read)
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from datetime import timedelta
+from functools import partial
+from itertools import chain
 
+from agents.access_levels import AccessLevels
 from agents.core.claims import questions, resolution
 from agents.core.claims.resolution import CurrentClaim
 from agents.core.language import text
@@ -19,7 +22,7 @@ from agents.errors import Unavailable
 from agents.ports.graph import GraphReader
 from agents.ports.models import Clock, TokenCounter
 from agents.ports.passages import Hit, PassageIndex
-from agents.retrievers.base import RetrievalRequest, RetrievalResult, Retriever, access_of, irrelevant
+from agents.retrievers.base import RetrievalRequest, RetrievalResult, Retriever, irrelevant
 from schemas.items import AccessLevel, Chunk, ClaimItem, Concept, Item, Knowledge, Provenance
 from schemas.retrieval import MemoryClass
 
@@ -38,48 +41,51 @@ class SemanticRetriever(Retriever):
         super().__init__(tokens, clock)
         self._index = index
         self._graph = graph
+        self._access = AccessLevels(graph)
 
     async def fetch(self, ask: RetrievalRequest) -> RetrievalResult:
         """Items above the relevance threshold, most probable first; where one store fails, those of the other."""
         limit = ask.source.limit or 10
-        access: AccessLevel = "public"
-        error = None
-        try:
-            persona = await self._graph.persona(ask.tenant, ask.plan.user_id, ask.plan.as_of)
-            access = access_of(persona.person.persona_access if persona else None)
-        except Unavailable as unavailable:
-            error = str(unavailable)
-        # At once: each waits for another server.
-        found, (known, wrong) = await asyncio.gather(
-            ask.search(self._index, COLLECTION, CANDIDATES, access_level=access, kinds=KINDS),
-            self._named_items(ask, access, limit),
-        )
+        (found, named), error = await self._access.searched(*ask.asker, partial(self._found, ask, limit))
         hits, *of_parts = map(by_section, found)
         kept, below = evidence.worth_showing(hits, "documents", ask.plan.as_of, limit, of_parts)
-        items = [*known, *(_to_item(each, ask) for each in kept)]
+        items = [*chain.from_iterable(each.items for each in named), *(_to_item(each, ask) for each in kept)]
         items.sort(key=lambda item: -evidence.preference(item.score, item.recorded_at, ask.plan.as_of))
+        wrong = next((each.error for each in named if each.error), None)
         return RetrievalResult(items, error or wrong, irrelevant(self.memory, below))
 
-    async def _named_items(
-        self, ask: RetrievalRequest, access: AccessLevel, limit: int
-    ) -> tuple[Sequence[Item], str | None]:
-        """Items that the question names exactly, and the error where the graph did not answer."""
-        named: list[Item] = []
-        asked = text.content_words(ask.plan.query, ask.plan.lang)
-        try:
-            if not ask.source.narrow:
-                found = await self._graph.concepts(
-                    ask.tenant, terms=asked, access_level=access, as_of=ask.plan.as_of, limit=limit
-                )
-                named += [_as_named(each) for each in found if _is_named(each, asked, ask.plan.lang)]
-            named += await self._user_claims(ask)
-            if not ask.source.narrow and ask.source.selector != "claim_related_concepts":
-                named += [each for each in await self._subject_claims(ask) if _is_named(each, asked, ask.plan.lang)]
-        except Unavailable as unavailable:
-            return named, str(unavailable)
-        return named, None
+    async def _found(
+        self, ask: RetrievalRequest, limit: int, access: AccessLevel
+    ) -> tuple[Sequence[Sequence[Hit]], Sequence[RetrievalResult]]:
+        """The passages that a search finds, and the items that the question names exactly."""
+        named = [] if ask.source.narrow else [self._named_items(ask, access, limit)]
+        # At once: each of them waits for a server.
+        return await asyncio.gather(
+            ask.search(self._index, COLLECTION, CANDIDATES, access_level=access, kinds=KINDS),
+            asyncio.gather(*map(_or_error, (*named, self._user_claims(ask)))),
+        )
 
-    async def _user_claims(self, ask: RetrievalRequest) -> list[Knowledge]:
+    async def _named_items(self, ask: RetrievalRequest, access: AccessLevel, limit: int) -> Sequence[Item]:
+        """Concepts and definitions that the question names, and claims about its subjects: the current ones, once."""
+        asked = text.content_words(ask.plan.query, ask.plan.lang)
+        found = await self._graph.named(
+            ask.tenant,
+            terms=asked,
+            subjects=() if ask.source.selector == "claim_related_concepts" else _phrases(ask.plan.query),
+            access_level=access,
+            as_of=ask.plan.as_of,
+            limit=limit,
+            max_claims=MAX_CLAIMS_READ,
+        )
+        items = {item.claim_id: item for item in found.claims.claims}
+        standing = resolution.offered(found.claims.asserted)[:MAX_CLAIMS]
+        claims = [_as_knowledge(items[each.claim.claim_id], each) for each in standing]
+        return [
+            *(_as_named(each) for each in found.concepts if _is_named(each, asked, ask.plan.lang)),
+            *(each for each in claims if _is_named(each, asked, ask.plan.lang)),
+        ]
+
+    async def _user_claims(self, ask: RetrievalRequest) -> Sequence[Item]:
         """The user's claims about themselves, if asked for: the current value with its predecessor."""
         kinds = questions.about_oneself(ask.plan.query, ask.plan.lang)
         if kinds is None:
@@ -92,14 +98,13 @@ class SemanticRetriever(Retriever):
         own = questions.own_claims(found.asserted, user_id, kinds)
         return [_as_knowledge(items[each.claim.claim_id], each, CONFIRMED) for each in own[:MAX_CLAIMS]]
 
-    async def _subject_claims(self, ask: RetrievalRequest) -> list[Knowledge]:
-        """Claims about the question's subjects: the current value of each, once."""
-        found = await self._graph.claims_about(
-            ask.tenant, subjects=_phrases(ask.plan.query), as_of=ask.plan.as_of, limit=MAX_CLAIMS_READ
-        )
-        items = {item.claim_id: item for item in found.claims}
-        standing = resolution.offered(found.asserted)
-        return [_as_knowledge(items[each.claim.claim_id], each) for each in standing[:MAX_CLAIMS]]
+
+async def _or_error(read: Awaitable[Sequence[Item]]) -> RetrievalResult:
+    """What a read finds; nothing, and why, where the graph does not answer."""
+    try:
+        return RetrievalResult(await read)
+    except Unavailable as unavailable:
+        return RetrievalResult((), str(unavailable))
 
 
 def _is_named(item: Concept | Knowledge, asked: Sequence[str], lang: str) -> bool:

@@ -41,7 +41,7 @@ class _HidingGraph:
         return read
 
 
-class _HidingEngine:
+class _HidingEngine(Engine):
     """Reads of an engine without hidden rows; more is read where they have taken the places of others."""
 
     def __init__(self, engine: Engine, quarantines: Quarantines) -> None:

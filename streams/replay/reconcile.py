@@ -239,7 +239,7 @@ class Checkup:
             return await compare(refs, tenants, graph, self.index)
 
 
-class MissingOnly:
+class MissingOnly(Engine):
     """An engine of the graph that writes, of what it is given, the rows of what is missing."""
 
     def __init__(self, engine: Engine, missing: Collection[Ref]) -> None:

@@ -605,8 +605,8 @@ def test_every_item_says_where_it_comes_from_and_why(kit):
         *(each.process for each in playbooks),
         *(step for each in playbooks for step in each.steps),
         *kit.run(
-            store.concepts("acme", terms=stems("reembolso férias"), access_level="internal", as_of=LATER, limit=9)
-        ),
+            store.named("acme", terms=stems("reembolso férias"), access_level="internal", as_of=LATER, limit=9)
+        ).concepts,
     ]
     node_ids = {node_id for _, node_id, _ in kit.dump()[0]}
     assert {each.type for each in items} == {
@@ -773,12 +773,32 @@ def test_the_playbook_that_meets_the_question_best_comes_first_with_its_steps_in
     assert {step.process_id for step in found[0].steps} == {"pr1"}
 
 
+def test_what_a_question_names_is_read_together_each_with_its_own_order_and_limit(kit):
+    kit.write(
+        knowledge(concept("one", "prazo"), concept("half", "prazo final"), definition("kn1", "prazo")),
+        *(claim(n, subject="prazo", value=f"dia {n}") for n in (1, 2, 3)),
+        claim(4, subject="orçamento"),
+        correction("k2"),
+    )
+    asked = {"terms": stems("prazo"), "access_level": "public", "as_of": LATER, "limit": 2}
+    found = kit.run(kit.store.named("acme", **asked, subjects=["prazo"], max_claims=3))
+    assert [each.id for each in found.concepts] == ["one", "kn1"]
+    assert [(each.claim_id, each.value, each.recorded_at) for each in found.claims.claims] == [
+        (each.claim_id, each.value, each.recorded_at)
+        for each in kit.run(kit.store.claims_about("acme", subjects=["prazo"], as_of=LATER, limit=3)).claims
+    ]
+    assert [each.claim_id for each in found.claims.claims] == ["k3", "k2", "k1"]
+    assert kit.run(kit.store.named("acme", **asked)).claims.claims == ()
+    elsewhere = kit.run(kit.store.named("beta", **asked, subjects=["prazo"], max_claims=3))
+    assert (elsewhere.concepts, elsewhere.claims.claims) == ((), ())
+
+
 def test_knowledge_of_another_memory_class_is_no_definition(kit):
     kit.write(knowledge(definition("kn1"), definition("kn2")))
     of_talks = NodeUpsert("Knowledge", "acme|kn2", "acme", at(60), {"memory_class": "episodic"}, at(0))
     kit.run(kit.store.engine.write(batch([of_talks])))
     asked = {"terms": stems("reembolso"), "access_level": "public", "as_of": LATER, "limit": 9}
-    assert [each.id for each in kit.run(kit.store.concepts("acme", **asked))] == ["kn1"]
+    assert [each.id for each in kit.run(kit.store.named("acme", **asked)).concepts] == ["kn1"]
 
 
 @pytest.mark.covers("CF-70", "AC-24")
@@ -795,7 +815,7 @@ def test_what_is_above_the_askers_rights_is_not_found(kit):
 
     def seen(level: str) -> list[str]:
         asked = {"terms": stems("reembolso"), "access_level": level, "as_of": LATER, "limit": 9}
-        items = kit.run(kit.store.concepts("acme", **asked))
+        items = kit.run(kit.store.named("acme", **asked)).concepts
         playbooks = kit.run(kit.store.playbooks("acme", **asked))
         return sorted([*(each.id for each in items), *(each.process.id for each in playbooks)])
 
@@ -809,7 +829,7 @@ def test_knowledge_that_was_recorded_later_is_not_seen(kit):
     for minute, count in ((9, 0), (10, 3)):
         asked = {"terms": stems("reembolso"), "access_level": "public", "as_of": at(minute), "limit": 9}
         assert (
-            len(kit.run(kit.store.concepts("acme", **asked))) + len(kit.run(kit.store.playbooks("acme", **asked)))
+            len(kit.run(kit.store.named("acme", **asked)).concepts) + len(kit.run(kit.store.playbooks("acme", **asked)))
             == count
         )
 
@@ -817,8 +837,8 @@ def test_knowledge_that_was_recorded_later_is_not_seen(kit):
 def test_a_concept_is_named_by_at_least_half_of_its_words(kit):
     kit.write(knowledge(concept("one", "prazo"), concept("half", "prazo final"), concept("less", "prazo final legal")))
     asked = {"terms": stems("qual o prazo?"), "access_level": "public", "as_of": LATER}
-    assert [each.id for each in kit.run(kit.store.concepts("acme", **asked, limit=9))] == ["one", "half"]
-    assert [each.id for each in kit.run(kit.store.concepts("acme", **asked, limit=1))] == ["one"]
+    assert [each.id for each in kit.run(kit.store.named("acme", **asked, limit=9)).concepts] == ["one", "half"]
+    assert [each.id for each in kit.run(kit.store.named("acme", **asked, limit=1)).concepts] == ["one"]
 
 
 @pytest.mark.parametrize("concept_first", [True, False])
@@ -836,10 +856,10 @@ def test_what_everybody_may_read_is_found_by_every_tenant(kit):
         knowledge(concept("own", "Férias"), tenant="beta"),
     )
     asked = {"terms": stems("férias"), "access_level": "public", "as_of": LATER, "limit": 9}
-    assert [each.id for each in kit.run(kit.store.concepts("acme", **asked))] == ["law"]
+    assert [each.id for each in kit.run(kit.store.named("acme", **asked)).concepts] == ["law"]
     [playbook] = kit.run(kit.store.playbooks("acme", **asked))
     assert [playbook.process.id, len(playbook.steps)] == ["how", 3]
-    assert [each.id for each in kit.run(kit.store.concepts("_public", **asked))] == ["law"]
+    assert [each.id for each in kit.run(kit.store.named("_public", **asked)).concepts] == ["law"]
 
 
 def test_only_an_administrator_writes_what_everybody_reads(kit_of_nobody):
@@ -888,7 +908,7 @@ def seen_by(kit: Kit, tenant: str) -> int:
             len(found.claims) + len(found.contradictions),
             len(about.claims) + len(about.contradictions),
             sum(1 + len(each.steps) for each in kit.run(store.playbooks(tenant, **asked))),
-            len(kit.run(store.concepts(tenant, **asked))),
+            len(kit.run(store.named(tenant, **asked)).concepts),
         )
     )
 
@@ -902,7 +922,7 @@ def test_a_read_without_a_tenant_is_refused(kit, tenant):
         lambda: kit.store.claims(tenant, client_id="web", conversation_id="c1", as_of=LATER, limit=1),
         lambda: kit.store.claims_about(tenant, subjects=["x"], as_of=LATER, limit=1),
         lambda: kit.store.playbooks(tenant, **asked),
-        lambda: kit.store.concepts(tenant, **asked),
+        lambda: kit.store.named(tenant, **asked),
     ):
         with pytest.raises(Rejected, match="tenant_invalid"):
             kit.run(read())
@@ -962,7 +982,7 @@ def test_the_same_instant_is_the_same_in_every_zone(kit, zone):
     assert kit.nodes("Claim")[0]["created_at"].isoformat() == "2026-03-02T12:10:00.123456+00:00"
     for as_of, count in ((moment.astimezone(there), 1), (moment - timedelta(microseconds=1), 0)):
         asked = {"terms": stems("reembolso"), "access_level": "public", "as_of": as_of, "limit": 9}
-        assert len(kit.run(kit.store.concepts("acme", **asked))) == count
+        assert len(kit.run(kit.store.named("acme", **asked)).concepts) == count
         assert len(kit.run(kit.store.playbooks("acme", **asked))) == count
         assert len(claims(kit, as_of).claims) == count
         assert (kit.run(kit.store.persona("acme", "ana", as_of)) is not None) == bool(count)

@@ -49,7 +49,7 @@ def test_a_hidden_document_gives_no_concept_process_or_persona(kit: Kit):  # noq
 
     def read() -> list[Any]:
         persona = kit.run(graph.persona("acme", "ana", LATER))
-        return [kit.run(graph.concepts("acme", **asked)), kit.run(graph.playbooks("acme", **asked)), persona]
+        return [kit.run(graph.named("acme", **asked)).concepts, kit.run(graph.playbooks("acme", **asked)), persona]
 
     before = read()
     assert [len(before[0]), len(before[1]), before[2].person.user_role] == [2, 1, "diretora"]

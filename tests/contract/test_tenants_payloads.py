@@ -96,7 +96,7 @@ async def through_the_graph(store: Any, text: str, tenant: str = "acme") -> list
         await store.claims(tenant, client_id=key, conversation_id=key, **when),
         await store.claims_about(tenant, subjects=[text], **when),
         await store.playbooks(tenant, terms=[text, "prazo"], access_level="public", **when),
-        await store.concepts(tenant, terms=[text, "prazo"], access_level="public", **when),
+        await store.named(tenant, terms=[text, "prazo"], subjects=[text], max_claims=5, access_level="public", **when),
         await store.claim(tenant, key, NOON),
         await store.decision(tenant, key, NOON),
         await store.consultation(tenant, key, NOON),

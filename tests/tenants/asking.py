@@ -78,7 +78,9 @@ async def reading(store: Any, tenant: Tenant, others: Sequence[Tenant]) -> Async
         yield f"listed {label}", _strangers(tenant, await store.listed(name, label, limit=50)), False, False
     shared: dict[str, Any] = {"terms": ["praz", "prazo"], "access_level": "public", **limited}
     yield "playbooks", await store.playbooks(name, **shared), True, True
-    yield "concepts", await store.concepts(name, **shared), True, True
+    named = await store.named(name, **shared, subjects=["prazo"], max_claims=10)
+    yield "concepts", named.concepts, True, True
+    yield "named claims", named.claims, True, False
     for guess in guesses(tenant, others):
         yield f"persona of {guess!r}", await store.persona(name, guess, LATER), False, False
         shown = await store.summaries(name, user_id=guess, conversation_id=None, **limited)

@@ -20,6 +20,7 @@ from streams.stores.graph.knowledge_rows import entity_id, theme_id
 from streams.stores.graph.memory import InMemoryGraph
 from streams.stores.graph.rows import Edge, NodeInsert, NodeUpsert, RowBatch, term_id
 from streams.stores.graph.schema import LINK_ENDS
+from streams.stores.graph.store import Engine
 from streams.stores.tenant import node_id
 from tests.tenants import memories
 from tests.tenants.asking import LATER, Leaks, ask_all, ask_graph, reading
@@ -94,7 +95,7 @@ async def graph(opened: Any) -> None:
         await _refusals(store)
 
 
-class Asked:
+class Asked(Engine):
     """An engine that keeps what its reads are asked with."""
 
     def __init__(self, engine: Any) -> None:
@@ -113,7 +114,7 @@ async def named(opened: Any) -> None:
         found = {"access_level": "public", "as_of": LATER, "limit": 5, "terms": TERMS}
         for name in (*(each.name for each in THREE), PUBLIC_TENANT):
             asked.with_.clear()
-            await store.concepts(name, **found)
+            await store.named(name, **found)
             await store.playbooks(name, **found)
             terms = {id_ for parameters in asked.with_ for id_ in parameters["term_ids"]}
             whose = {name, PUBLIC_TENANT}

@@ -7,6 +7,7 @@ from uuid import UUID
 from streams.stores.graph.cypher import statements_of
 from streams.stores.graph.memory import MemoryEngine
 from streams.stores.graph.rows import RowBatch
+from streams.stores.graph.store import Engine
 
 # What asks for nothing of anybody's.
 OPERATED = {
@@ -40,7 +41,7 @@ class Called:
         return {name for name in own if not name.startswith("_")} - OPERATED - self.names
 
 
-class Recording:
+class Recording(Engine):
     """An engine that notes the texts it is given, and answers as the twin does."""
 
     def __init__(self) -> None:

@@ -5,6 +5,7 @@ tenants), both ends before a link. A version guard needs a write before its read
 of `tenant_id` takes the lock.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from operator import itemgetter
@@ -23,6 +24,7 @@ from streams.stores.graph.schema import (
     WORD,
 )
 
+PARAMETER, COLUMN = re.compile(r"\$\w+"), re.compile(r" AS (\w+)\s*(?:,|$)")
 Statement = tuple[str, Sequence[Properties]]
 
 FACTS: Final = {
@@ -125,6 +127,29 @@ def in_one(rows: RowBatch) -> tuple[str, dict[str, Sequence[Properties]]] | None
 def _joined(texts: tuple[str, ...]) -> str:
     """Each text as a subquery with rows of its own."""
     return "\n".join(f"CALL {{{text.replace('$rows', f'$rows{n}')}\n}}" for n, text in enumerate(texts))
+
+
+@lru_cache(maxsize=256)
+def united(several: tuple[str, ...]) -> str:
+    """Queries as one: its rows are the `place` of their query and what was `found`; the order in each is its own."""
+    branches = []
+    for place, query in enumerate(several):
+        matched, _, returned = query.rpartition("RETURN ")
+        own = PARAMETER.sub(rf"\g<0>_{place}", f"{matched}WITH {returned}")
+        branches.append(f"{own}\n    RETURN {place} AS place, [{', '.join(columns_of(query))}] AS found")
+    return "\nUNION ALL".join(branches)
+
+
+def numbered(parameters: Sequence[Properties]) -> Properties:
+    """The parameters of `united`."""
+    return {f"{name}_{place}": value for place, each in enumerate(parameters) for name, value in each.items()}
+
+
+@lru_cache(maxsize=256)
+def columns_of(query: str) -> tuple[str, ...]:
+    """The names of a query's columns: what it returns last is named, one by one."""
+    _, _, returned = query.rpartition("RETURN ")
+    return tuple(COLUMN.findall(returned.partition("ORDER BY")[0].partition("LIMIT")[0]))
 
 
 def _by_kind(rows: Iterable[NodeInsert | NodeUpsert | Edge]) -> dict[str, list[Properties]]:

@@ -14,7 +14,7 @@ from agents.errors import FathomError
 from streams.stores.graph import queries
 from streams.stores.graph.cypher import Statement, statements_of
 from streams.stores.graph.rows import Found, Properties, RowBatch
-from streams.stores.graph.store import GraphStore
+from streams.stores.graph.store import Engine, GraphStore
 from streams.stores.guard import CircuitBreaker
 from streams.stores.ownership import DirectoryInUse, Ownership
 
@@ -78,7 +78,7 @@ class KgliteGraph(GraphStore):
         await self.engine.close()
 
 
-class KgliteEngine:
+class KgliteEngine(Engine):
     """Runs Cypher texts; raises `DirectoryInUse` when another process has the directory.
 
     A committed write survives the death of the process; a power cut may lose writes that the system had cached.
@@ -170,7 +170,7 @@ def _open(path: Path) -> kglite.KnowledgeGraph:
     return graph
 
 
-class GraphCopy:
+class GraphCopy(Engine):
     """An engine over a copy of the graph's files, which are this process's alone; it only reads."""
 
     def __init__(self, directory: Path) -> None:

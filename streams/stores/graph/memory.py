@@ -13,7 +13,7 @@ from streams.stores.graph.memory_decisions import DECIDING
 from streams.stores.graph.memory_erasing import ERASING
 from streams.stores.graph.rows import DocumentVersion, Edge, NameLink, NodeInsert, NodeUpsert, RowBatch
 from streams.stores.graph.schema import LINK_ENDS, RETIRED, relation
-from streams.stores.graph.store import GraphStore
+from streams.stores.graph.store import Engine, GraphStore
 
 Node = dict[str, Any]
 Asked = Mapping[str, Any]
@@ -31,7 +31,7 @@ class InMemoryGraph(GraphStore):
         super().__init__(MemoryEngine(), admin=admin)
 
 
-class MemoryEngine:
+class MemoryEngine(Engine):
     """Nodes by label and id, links by type and ends."""
 
     def __init__(self) -> None:

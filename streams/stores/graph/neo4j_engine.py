@@ -26,10 +26,10 @@ from neo4j.exceptions import (
 
 from agents.concurrency import KeyedLock, SingleFlight, retrieve
 from agents.errors import Unavailable
-from streams.stores.graph.cypher import Statement, in_one, statements_of
+from streams.stores.graph.cypher import Statement, columns_of, in_one, numbered, statements_of, united
 from streams.stores.graph.migrations import DatabaseRefused, bundled, migrate
 from streams.stores.graph.rows import Found, Properties, RowBatch
-from streams.stores.graph.store import GraphStore
+from streams.stores.graph.store import Engine, GraphStore
 from streams.stores.guard import CircuitBreaker, is_closed_transport
 from streams.stores.neo4j_values import native, sent
 from streams.telemetry import metrics
@@ -153,7 +153,7 @@ async def _make_schema(server: Neo4jServer) -> None:
         await migrate(driver, bundled())
 
 
-class Neo4jEngine:
+class Neo4jEngine(Engine):
     """Runs Cypher texts over a pool of connections, which belong to the loop that first uses them."""
 
     def __init__(self, server: Neo4jServer, timeout: float = READ_S) -> None:
@@ -183,6 +183,14 @@ class Neo4jEngine:
         """The rows of a query, times in UTC; includes all earlier writes of this process."""
         key = (query, self._writes, orjson.dumps(parameters))
         return await self._reads.share(key, partial(self._run, partial(self._read, query, parameters)))
+
+    async def read_all(self, several: Sequence[str], parameters: Sequence[Properties]) -> Sequence[Sequence[Found]]:
+        """The rows of independent queries, each with its parameters, in one round trip."""
+        found: list[list[Found]] = [[] for _ in several]
+        for row in await self.read(united(tuple(several)), numbered(parameters)):
+            place = row["place"]
+            found[place].append(dict(zip(columns_of(several[place]), row["found"], strict=True)))
+        return found
 
     async def check(self) -> None:
         """Ask the server, regardless of its known state; raises `Unavailable` when it does not answer."""

@@ -19,6 +19,7 @@ from agents.ports.graph import (
     DecisionMade,
     DecisionTrace,
     MessageDecision,
+    NamedFound,
     NodeFound,
     Persona,
     Playbook,
@@ -55,6 +56,10 @@ from streams.stores.tenant import natural_id, node_id, readable, writable
 class Engine(Protocol):
     async def read(self, query: str, parameters: Properties) -> Sequence[Found]:
         """The rows of one of `queries`; raises `Unavailable`."""
+
+    async def read_all(self, several: Sequence[str], parameters: Sequence[Properties]) -> Sequence[Sequence[Found]]:
+        """The rows of independent queries, each with its parameters; of a server in one round trip."""
+        return await asyncio.gather(*map(self.read, several, parameters))
 
     async def write(self, rows: RowBatch) -> None:
         """Merge nodes, then links, then names; raises `Unavailable`, after which the whole batch may be repeated."""
@@ -112,13 +117,13 @@ class GraphStore(CognitionReads):
         self, tenant: str, *, client_id: str, conversation_id: str, as_of: datetime, limit: int
     ) -> ClaimsFound:
         """Claims made in a conversation and their contradictions, newest first."""
-        asked = {"client_id": client_id, "conversation_id": conversation_id, "limit": limit}
-        return await self._claims(queries.CLAIMS_OF_CONVERSATION, tenant, as_of, asked)
+        asked = {"client_id": client_id, "conversation_id": conversation_id, "as_of": _utc(as_of), "limit": limit}
+        return await self._related(await self._read(queries.CLAIMS_OF_CONVERSATION, tenant, asked), tenant, as_of)
 
     async def claims_about(self, tenant: str, *, subjects: Sequence[str], as_of: datetime, limit: int) -> ClaimsFound:
         """Claims of any conversation of the tenant about these subjects, newest first."""
-        asked = {"subjects": sorted({name_key(subject) for subject in subjects}), "limit": limit}
-        return await self._claims(queries.CLAIMS_ABOUT, tenant, as_of, asked)
+        found = await self._read(queries.CLAIMS_ABOUT, tenant, _about(subjects, as_of, limit))
+        return await self._related(found, tenant, as_of)
 
     async def playbooks(
         self, tenant: str, *, terms: Sequence[str], access_level: AccessLevel, as_of: datetime, limit: int
@@ -131,15 +136,25 @@ class GraphStore(CognitionReads):
         steps = await self._read(queries.STEPS, tenant, {"ids": [row["id"] for row in processes]})
         return tuple(items.to_playbook(row, steps) for row in processes)
 
-    async def concepts(
-        self, tenant: str, *, terms: Sequence[str], access_level: AccessLevel, as_of: datetime, limit: int
-    ) -> tuple[Concept | Knowledge, ...]:
-        """Concepts and definitions named by the question's terms, best first; also of `_public`."""
-        asked = _named(terms, access_level, as_of, limit)
-        concepts, definitions = await self._read_all((queries.CONCEPTS, queries.DEFINITIONS), tenant, asked)
+    async def named(
+        self,
+        tenant: str,
+        *,
+        terms: Sequence[str],
+        subjects: Sequence[str] = (),
+        access_level: AccessLevel,
+        as_of: datetime,
+        limit: int,
+        max_claims: int = 0,
+    ) -> NamedFound:
+        """Concepts and definitions named by the question's terms, also of `_public`, and claims about its subjects."""
+        asked, about = _named(terms, access_level, as_of, limit), _about(subjects, as_of, max_claims)
+        several = (queries.CONCEPTS, queries.DEFINITIONS, *((queries.CLAIMS_ABOUT,) if subjects else ()))
+        concepts, definitions, *claims = await self._read_all(several, tenant, (asked, asked, about)[: len(several)])
         found: list[Concept | Knowledge] = [items.to_concept(row) for row in concepts]
         found += [items.to_definition(row) for row in definitions]
-        return tuple(sorted(found, key=lambda item: item.score, reverse=True)[:limit])
+        best = sorted(found, key=lambda item: item.score, reverse=True)[:limit]
+        return NamedFound(tuple(best), await self._related([*chain(*claims)], tenant, as_of))
 
     async def claim(self, tenant: str, claim_id: str, as_of: datetime) -> ClaimAsserted | None:
         """The claim as asserted; None until its event is stored."""
@@ -250,12 +265,14 @@ class GraphStore(CognitionReads):
         return (*found, *(items.to_retired(row, ConceptEntry) for row in concepts))
 
     async def _read(self, query: str, tenant: str, asked: Mapping[str, Any]) -> Sequence[Found]:
-        """The rows of a query for a tenant; the only read of the engine, so that none lacks a tenant."""
-        tenants = readable(tenant)
-        whose: dict[str, object] = {"tenant": tenants[0], "tenants": list(tenants)}
-        if "terms" in asked:
-            whose["term_ids"] = [node_id(each, term_id(key)) for each in tenants for key in asked["terms"]]
-        return await self.engine.read(query, {**asked, **whose})
+        """The rows of a query for a tenant; no read of the engine lacks one."""
+        return await self.engine.read(query, _asked_by(tenant, asked))
+
+    async def _read_all(
+        self, several: Sequence[str], tenant: str, asked: Sequence[Mapping[str, Any]]
+    ) -> Sequence[Sequence[Found]]:
+        """The rows of independent queries for a tenant."""
+        return await self.engine.read_all(several, [_asked_by(tenant, each) for each in asked])
 
     async def listed(self, tenant: str, label: str, *, after: str = "", limit: int = 1000) -> tuple[NodeFound, ...]:
         """A page of the tenant's own nodes of a label after the id `after`, by id; the last has fewer than `limit`."""
@@ -271,32 +288,26 @@ class GraphStore(CognitionReads):
         asked = {"tenant": writable(tenant, admin=self._admin), "ids": list(ids)}
         await self.engine.erase(REMOVED[label], asked)
 
-    async def _read_all(self, several: Sequence[str], tenant: str, asked: Properties) -> Sequence[Sequence[Found]]:
-        """The rows of independent queries, read concurrently."""
-        return await asyncio.gather(*(self._read(query, tenant, asked) for query in several))
-
     async def _put(self, rows: RowBatch) -> None:
         # All rows were made before the first is written: a refused one leaves no partial write.
         if any((rows.facts, rows.latest, rows.links, rows.names, rows.versions)):
             await self.engine.write(rows)
 
-    async def _claims(self, query: str, tenant: str, as_of: datetime, asked: Properties) -> ClaimsFound:
-        bounds = {"as_of": _utc(as_of)}
-        claims = await self._read(query, tenant, {**bounds, **asked})
+    async def _related(self, claims: Sequence[Found], tenant: str, as_of: datetime) -> ClaimsFound:
+        """Claims as items, with what contradicts, replaces and corrects them."""
         if not claims:
             return ClaimsFound((), ())
+        bounds = {"as_of": _utc(as_of)}
         own = {**bounds, "ids": [row["id"] for row in claims]}
-        by, against, superseded, corrected = await self._read_all(
-            (queries.CONTRADICTED_BY, queries.CONTRADICTING, queries.SUPERSEDED, queries.CORRECTED), tenant, own
-        )
+        of_own = (queries.CONTRADICTED_BY, queries.CONTRADICTING, queries.SUPERSEDED, queries.CORRECTED)
+        by, against, superseded, corrected = await self._read_all(of_own, tenant, [own] * len(of_own))
         edges = {(row["new"], row["old"]): row for row in chain(by, against)}
         contested, sides = [*edges.values()], {row["id"]: row for row in claims}
         beyond = sorted({side for edge in edges for side in edge} - sides.keys())
         if beyond:
             far = {**bounds, "ids": beyond}
-            others, by, over, mended = await self._read_all(
-                (queries.CLAIMS_BY_ID, queries.CONTRADICTED_BY, queries.SUPERSEDED, queries.CORRECTED), tenant, far
-            )
+            of_far = (queries.CLAIMS_BY_ID, queries.CONTRADICTED_BY, queries.SUPERSEDED, queries.CORRECTED)
+            others, by, over, mended = await self._read_all(of_far, tenant, [far] * len(of_far))
             sides.update((row["id"], row) for row in others)
             contested += by
             # Nothing is known of a claim that is linked but not stored yet.
@@ -304,6 +315,18 @@ class GraphStore(CognitionReads):
             corrected = [*corrected, *(row for row in mended if row["id"] in sides)]
         status = items.statuses(sides.values(), contested, superseded, corrected)
         return items.to_claims_found(claims, [*edges.values()], superseded, sides, status)
+
+
+def _asked_by(tenant: str, asked: Mapping[str, Any]) -> Properties:
+    tenants = readable(tenant)
+    whose: dict[str, object] = {"tenant": tenants[0], "tenants": list(tenants)}
+    if "terms" in asked:
+        whose["term_ids"] = [node_id(each, term_id(key)) for each in tenants for key in asked["terms"]]
+    return {**asked, **whose}
+
+
+def _about(subjects: Sequence[str], as_of: datetime, limit: int) -> dict[str, object]:
+    return {"subjects": sorted({name_key(subject) for subject in subjects}), "as_of": _utc(as_of), "limit": limit}
 
 
 def _utc(at: datetime) -> datetime:

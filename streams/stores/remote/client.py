@@ -47,7 +47,7 @@ class Calls:
 
 
 @dataclass(frozen=True, slots=True)
-class RemoteEngine:
+class RemoteEngine(Engine):
     """The engine of the graph in the other process."""
 
     calls: Calls

@@ -28,6 +28,7 @@ FRAMES = (
     "agents.erasures",
     "agents.cognition_model",
     "agents.document_search",
+    "agents.access_levels",
     "agents.turn_search",
     "agents.evidence_sources",
     "agents.consultation_memory",

@@ -38,14 +38,15 @@ ARROWS: Mapping[str, str] = {
     "agents.references": "agents.concurrency agents.errors agents.ports",
     "agents.erasures": "agents.core.conversation agents.ports",
     "agents.document_search": "agents.ports",
+    "agents.access_levels": "agents.errors agents.ports",
     "agents.turn_search": "agents.ports agents.core.language agents.core.retrieval",
     "agents.evidence_sources": """agents.concurrency agents.document_search agents.errors agents.ports
         agents.turn_search agents.core.cognition agents.core.retrieval""",
     "agents.consultation_memory": "agents.concurrency agents.core.cognition agents.errors agents.ports",
     "agents.second_opinion": "agents.concurrency agents.core.conversation agents.core.depth agents.ports",
-    "agents.retrievers": """agents.concurrency agents.context agents.document_search agents.errors agents.ports
-        agents.turn_search agents.core.claims agents.core.conversation agents.core.language agents.core.packs
-        agents.core.retrieval""",
+    "agents.retrievers": """agents.access_levels agents.concurrency agents.context agents.document_search agents.errors
+        agents.ports agents.turn_search agents.core.claims agents.core.conversation agents.core.language
+        agents.core.packs agents.core.retrieval""",
     "agents.stages": """agents.cognition_model agents.concurrency agents.consultation_memory agents.context
         agents.erasures agents.errors agents.evidence_sources agents.ports agents.references agents.second_opinion
         agents.core.assessment agents.core.claims agents.core.cognition agents.core.conversation agents.core.depth

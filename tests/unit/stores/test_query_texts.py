@@ -54,8 +54,8 @@ REDIS = [
 
 def cypher() -> Search:
     sinks = {("cypher", 0), ("execute_query", 0), ("Query", 0), ("run", 0), ("_read", 0)}
-    # The statements of a migration are files of this package; what `in_one` joins is tested below.
-    return Search(sinks, frozenset({"statements_of", "in_one"}), frozenset({"statements"}))
+    # The statements of a migration are files of this package; what `in_one` and `united` join is tested.
+    return Search(sinks, frozenset({"statements_of", "in_one", "united"}), frozenset({"statements"}))
 
 
 def scripts() -> Search:

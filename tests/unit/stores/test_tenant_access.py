@@ -221,6 +221,7 @@ def stores(driver: Driver, directory: Path) -> dict[str, Callable[[], Any]]:
 TURN = turn_of("user", "oi", NOON, {"message_id": "m1", "seq": 0})
 ARGUMENTS: dict[str, Any] = {
     "user_id": "ana", "as_of": NOON, "conversation_id": "c1", "client_id": "web", "limit": 5, "subjects": ["prazo"],
+    "max_claims": 5,
     "terms": ["prazo"], "access_level": "public", "collection": "semantic", "query": PassageQuery("x", "pt", 5, NOON),
     "passages": [memories.passage("x")], "message_id": "m1", "frame_id": "f1", "turn": TURN, "session": Session(),
     "outcome": b"", "keep": 5, "up_to_seq": 9, "partition": 0, "token": "t", "outcomes": [],
@@ -284,7 +285,7 @@ def test_a_tenant_that_is_none_is_refused_by_every_call_before_anything_is_sent(
 
 
 READS = (
-    *("persona", "summaries", "events", "claims", "claims_about", "playbooks", "concepts"),
+    *("persona", "summaries", "events", "claims", "claims_about", "playbooks", "named"),
     *("claim", "consultation", "decision", "retired", "listed", "erased", "of_conversation"),
     *("themes", "near_themes", "passages_about", "passages_naming", "passages_connected"),
     *("consultations", "penalties"),

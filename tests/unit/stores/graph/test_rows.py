@@ -75,6 +75,27 @@ def test_what_is_seldom_written_is_not_joined_with_others_for_the_server_would_p
     assert cypher.in_one(batch([name])) == (cypher.ABOUT, {"rows": [name.row()]})
 
 
+def test_queries_read_in_one_round_trip_are_one_text_in_which_each_has_its_own_parameters():
+    several = (queries.CONCEPTS, queries.CLAIMS_ABOUT, queries.CONTRADICTED_BY)
+    for place, branch in enumerate(cypher.united(several).split("UNION ALL")):
+        text, _, returned = branch.rpartition("RETURN ")
+        matched, _, named = text.rpartition("WITH ")
+        assert f"{matched}RETURN {named}".replace(f"_{place}", "").split() == several[place].split()
+        assert returned.strip() == f"{place} AS place, [{', '.join(cypher.columns_of(several[place]))}] AS found"
+    assert cypher.numbered([{"ids": ["a"], "as_of": 1}, {"ids": ["b"]}]) == {
+        "ids_0": ["a"],
+        "as_of_0": 1,
+        "ids_1": ["b"],
+    }
+
+
+@pytest.mark.parametrize("text", READS.values(), ids=READS.keys())
+def test_every_column_of_a_query_has_a_name(text):
+    returned = text.rpartition("RETURN ")[2].partition("ORDER BY")[0].partition("LIMIT")[0]
+    within = re.sub(r"\([^()]*\)|\[[^\]]*\]", "", returned)
+    assert len(cypher.columns_of(text)) == within.count(",") + 1
+
+
 def test_what_has_no_value_is_not_written_and_times_are_utc():
     lisbon = datetime.fromisoformat("2026-03-02T13:00:00+01:00")
     props = present(a=None, b=("x",), c=lisbon, d=0, e="")
