@@ -1,6 +1,7 @@
 """A circuit breaker around a language model, one per purpose; calls are counted."""
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable
 
@@ -9,6 +10,7 @@ from agents.ports.models import LanguageModel
 from schemas.assessment import ModelTier
 from streams.telemetry import metrics
 
+LOGGER = logging.getLogger("fathom.models")
 # More than one: a model is late now and then.
 FAILURES = 3
 PAUSE_S = 5.0
@@ -17,7 +19,8 @@ PAUSE_S = 5.0
 class Asking:
     """A model for one purpose. After three failures in a row one call per five seconds is made, until one succeeds.
 
-    A cancelled call counts as a failure. Purposes have separate breakers, since their time limits differ.
+    A cancelled call counts as a failure. Purposes have separate breakers, since their time limits differ. What a model
+    raises is logged: its callers go on without it.
     """
 
     def __init__(
@@ -48,6 +51,11 @@ class Asking:
             outcome = "answered"
         except asyncio.CancelledError:
             outcome = "late"
+            raise
+        except Exception as error:
+            # An error of foreign code is named, not quoted: it may quote the prompt.
+            why = str(error) if isinstance(error, Unavailable) else type(error).__name__
+            metrics.log(LOGGER, logging.WARNING, "model.failed", purpose=self._purpose, error=why)
             raise
         finally:
             self._settle(outcome)
