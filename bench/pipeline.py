@@ -1,7 +1,8 @@
 """Pack latency and throughput of `fathom up`: append to `messages.in` to append to `context-packs.out`, by level.
 
     make bench-pipeline           last line: JSON with one row per rate and level
-    make bench-servers            the same for D0 and D2, lowest rate, on the four servers that the environment names
+    make bench-servers            the same for D0 and D2, lowest rate, on the four servers that the environment names;
+                                  ends with 2 where it does not name all
 
 The client is this process; broker and stages are their own. Latency is the difference of the two records' times in the
 log (milliseconds). Each level is asked in conversations that have the history it needs, each about a project of its
@@ -14,6 +15,7 @@ import argparse
 import asyncio
 import itertools
 import json
+import os
 import sys
 import time
 import zlib
@@ -33,6 +35,7 @@ RATES = (50, 100, 200, 500)
 SECONDS = 10
 CLIMBED = ("D0", "D2")
 GOAL_MS = 200
+SERVERS = ("FATHOM_BROKER", "FATHOM_REDIS_URL", "FATHOM_QDRANT_URL", "FATHOM_NEO4J_URL")
 # What the worker measures about itself, and how often it does.
 WAITING = ("fathom_consumer_lag_records{", "fathom_uncommitted_records{")
 MEASURED_EVERY_S = 0.6
@@ -229,6 +232,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Pack latency and throughput by level and rate.")
     parser.add_argument("--servers", action="store_true", help="a worker on the servers that the environment names")
     on_servers = parser.parse_args().servers
+    if on_servers and (missing := [name for name in SERVERS if not os.environ.get(name)]):
+        # A worker without them has embedded stores: figures of another thing under this name.
+        parser.error(f"--servers measures what the environment names; not set: {', '.join(missing)}")
     uvloop.install()
     with fathom_worker() if on_servers else fathom_up() as running:
         levels, climbed = (CLIMBED, ()) if on_servers else (tuple(QUESTIONS), CLIMBED)
