@@ -6,7 +6,7 @@ state   the passage index and the graph (read)
 """
 
 import asyncio
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from functools import partial
 from itertools import chain
@@ -58,11 +58,11 @@ class SemanticRetriever(Retriever):
         self, ask: RetrievalRequest, limit: int, access: AccessLevel
     ) -> tuple[Sequence[Sequence[Hit]], Sequence[RetrievalResult]]:
         """The passages that a search finds, and the items that the question names exactly."""
-        named = [] if ask.source.narrow else [self._named_items(ask, access, limit)]
+        named = [] if ask.source.narrow else [partial(self._named_items, ask, access, limit)]
         # At once: each of them waits for a server.
         return await asyncio.gather(
             ask.search(self._index, COLLECTION, CANDIDATES, access_level=access, kinds=KINDS),
-            asyncio.gather(*map(_or_error, (*named, self._user_claims(ask)))),
+            asyncio.gather(*map(_or_error, (*named, partial(self._user_claims, ask)))),
         )
 
     async def _named_items(self, ask: RetrievalRequest, access: AccessLevel, limit: int) -> Sequence[Item]:
@@ -99,10 +99,10 @@ class SemanticRetriever(Retriever):
         return [_as_knowledge(items[each.claim.claim_id], each, CONFIRMED) for each in own[:MAX_CLAIMS]]
 
 
-async def _or_error(read: Awaitable[Sequence[Item]]) -> RetrievalResult:
+async def _or_error(read: Callable[[], Awaitable[Sequence[Item]]]) -> RetrievalResult:
     """What a read finds; nothing, and why, where the graph does not answer."""
     try:
-        return RetrievalResult(await read)
+        return RetrievalResult(await read())
     except Unavailable as unavailable:
         return RetrievalResult((), str(unavailable))
 

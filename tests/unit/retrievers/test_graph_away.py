@@ -1,10 +1,17 @@
 """A graph that does not answer one read takes from a pack only what that read would have brought."""
 
+import asyncio
+import gc
+import warnings
 from typing import Any
 
 import pytest
 
 from agents.errors import Unavailable
+from agents.retrievers.semantic import SemanticRetriever
+from schemas.envelope import Received
+from schemas.retrieval import RetrievalPlan
+from schemas.topics import RETRIEVAL_PLANS
 from streams.stores.graph import queries
 from streams.stores.graph.memory import MemoryEngine
 from streams.testing.pipeline import Pipeline
@@ -35,3 +42,24 @@ def test_passages_are_in_the_pack_whichever_read_of_the_graph_fails_and_the_part
         assert any("24 meses" in each for each in passages(pack))
         [part] = [each for each in fathom.parts() if each.memory_class == "semantic"]
         assert part.error == "graph is unavailable"
+
+
+def test_a_read_that_ends_before_it_has_begun_warns_of_nothing() -> None:
+    async def ended_after(steps: int, plan: Received[RetrievalPlan]) -> bool:
+        answering = asyncio.ensure_future(SemanticRetriever(fathom.tokens, fathom.clock, index, graph).handle(plan))
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        answering.cancel()
+        await asyncio.wait({answering})
+        return answering.cancelled()
+
+    with Pipeline() as fathom:
+        fathom.ask("Por que a garantia da Barista 300 é de 24 meses?")
+        [plan] = fathom.events(RETRIEVAL_PLANS)
+        index, graph = fathom.index, fathom.graph
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            ended = [asyncio.run(ended_after(steps, plan)) for steps in range(20)]
+            gc.collect()
+    assert (ended[1], ended[-1]) == (True, False), "from the first step to the last"
+    assert [str(each.message) for each in told] == []
