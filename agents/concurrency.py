@@ -1,6 +1,8 @@
 """Concurrency: batches, locks by key, shared calls, retries and time limits."""
 
 import asyncio
+import logging
+import traceback
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -9,9 +11,12 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
+from agents.errors import Unavailable
+
 T = TypeVar("T")
 R = TypeVar("R")
 
+LOGGER = logging.getLogger("fathom.calls")
 FIRST_S, LONGEST_S = 0.05, 1.0
 # A timer that fires this late means that the event loop was stalled: input from meanwhile is still unread.
 STALL_S = 0.1
@@ -225,7 +230,8 @@ def _cancel(*queues: _Waiting[T, R]) -> None:
 async def call_with_deadline(call: Callable[[], Awaitable[T]], seconds: float) -> tuple[T | None, bool]:
     """The result of foreign code, and whether it was too late; (None, False) for any exception.
 
-    At the limit it is abandoned, even if it ignores its cancellation; only code that blocks the loop is waited for.
+    What is no `Unavailable` is logged: its kind and where it was raised. At the limit it is abandoned, even if it
+    ignores its cancellation; only code that blocks the loop is waited for.
     """
     asked: asyncio.Future[T] | None = None
     try:
@@ -236,7 +242,11 @@ async def call_with_deadline(call: Callable[[], Awaitable[T]], seconds: float) -
         return (asked.result(), False) if asked.done() else (None, True)
     except TimeoutError:
         return None, True
-    except Exception:  # noqa: BLE001 - whatever it is, its caller has an answer without it
+    except Unavailable:
+        return None, False
+    except Exception as error:  # noqa: BLE001 - whatever it is, its caller has an answer without it
+        # A fault of that code, which must be seen. Named, not quoted: it may quote what a user said.
+        LOGGER.error("call.failed", extra={"fields": {"error": type(error).__name__, "at": _raised_at(error)}})
         return None, False
     finally:
         if asked is not None and not asked.done():
@@ -244,6 +254,11 @@ async def call_with_deadline(call: Callable[[], Awaitable[T]], seconds: float) -
             _LEFT.add(asked)
             asked.add_done_callback(_LEFT.discard)
             asked.add_done_callback(retrieve)
+
+
+def _raised_at(error: BaseException) -> str:
+    *_, (frame, line) = traceback.walk_tb(error.__traceback__)
+    return f"{frame.f_code.co_filename}:{line}"
 
 
 # Abandoned tasks until they end: a task without a reference may be garbage-collected.

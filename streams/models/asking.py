@@ -19,8 +19,8 @@ PAUSE_S = 5.0
 class Asking:
     """A model for one purpose. After three failures in a row one call per five seconds is made, until one succeeds.
 
-    A cancelled call counts as a failure. Purposes have separate breakers, since their time limits differ. What a model
-    raises is logged: its callers go on without it.
+    A cancelled call counts as a failure. Purposes have separate breakers, since their time limits differ. Why a
+    model is unavailable is logged: its callers go on without it.
     """
 
     def __init__(
@@ -52,10 +52,8 @@ class Asking:
         except asyncio.CancelledError:
             outcome = "late"
             raise
-        except Exception as error:
-            # An error of foreign code is named, not quoted: it may quote the prompt.
-            why = str(error) if isinstance(error, Unavailable) else type(error).__name__
-            metrics.log(LOGGER, logging.WARNING, "model.failed", purpose=self._purpose, error=why)
+        except Unavailable as unavailable:
+            metrics.log(LOGGER, logging.WARNING, "model.failed", purpose=self._purpose, error=str(unavailable))
             raise
         finally:
             self._settle(outcome)

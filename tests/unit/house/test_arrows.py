@@ -12,7 +12,7 @@ from tests.unit.house.test_architecture import Module, ours, within
 ARROWS: Mapping[str, str] = {
     "schemas": "",
     "agents.errors": "",
-    "agents.concurrency": "",
+    "agents.concurrency": "agents.errors",
     "agents.core.language": "",
     "agents.core.conversation": "agents.core.language",
     "agents.core.claims": "agents.core.conversation agents.core.language",

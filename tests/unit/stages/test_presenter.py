@@ -207,6 +207,19 @@ def test_a_narrator_that_fails_leaves_the_deterministic_answer(words):
     assert len(words.told) == 1
 
 
+def away() -> str:
+    raise Unavailable("narrator")
+
+
+def test_where_a_narrator_raised_is_logged_and_not_what_it_quotes(caplog: pytest.LogCaptureFixture):
+    for words in (Words(broken), Words(away)):
+        assert narrated(ContextPolicy(), words).answer == LEGACY
+    [told] = [vars(each)["fields"] for each in caplog.records if each.getMessage() == "call.failed"]
+    assert told["error"] == "ValueError"
+    assert told["at"] == f"{__file__}:{broken.__code__.co_firstlineno + 1}"
+    assert "the model is gone" not in caplog.text
+
+
 @pytest.mark.covers("S1-14", "S1-27")
 @pytest.mark.parametrize(
     ("policy", "fields", "answer"),
