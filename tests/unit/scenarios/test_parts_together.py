@@ -140,7 +140,7 @@ def test_a_slow_source_does_not_make_the_other_parts_late() -> None:
         before.say(DIFFERENCE)
         [plan] = before.log.of("retrieval.plans")
         deadline = before.events(PACKS_PARTIAL)[0].event.deadline_at
-    with Pipeline(joined_parts=True, stages=RETRIEVAL, replace={"index": SlowIndex()}) as fathom:
+    with Pipeline(joined_parts=True, stages=RETRIEVAL, replace={"index": SlowIndex(), "hurried": True}) as fathom:
         # The last moment: what is there goes out at once, what is slow by its own limit.
         fathom.clock.at = deadline
         fathom.log.append(plan.topic, plan.key, plan.value, plan.headers)

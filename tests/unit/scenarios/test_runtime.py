@@ -1,11 +1,15 @@
 """Joining, failure, order, tenants: the scenarios of the runtime, through all stages in memory (AC-27 to AC-46)."""
 
+import asyncio
 from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
 
 import orjson
 import pytest
 
 from agents.errors import Unavailable
+from agents.retrievers.base import Retriever
 from schemas.depth import DepthLevel
 from schemas.policy import ContextPolicy
 from schemas.topics import (
@@ -47,6 +51,28 @@ class DownIndex(MemoryPassageIndex):
 
     async def upsert(self, *_, **__):
         raise Unavailable("index", "connection refused")
+
+
+class SlowIndex(MemoryPassageIndex):
+    """An index that takes longer than any time limit of the test."""
+
+    async def search(self, *of: Any) -> Any:
+        await asyncio.sleep(0.02)
+        return await super().search(*of)
+
+
+@pytest.mark.parametrize(("hurried", "status"), [(False, "ok"), (True, "timeout")])
+def test_a_source_is_late_only_where_time_limits_are_asked_for(
+    monkeypatch: pytest.MonkeyPatch, hurried: bool, status: str
+) -> None:
+    for retriever in Retriever.__subclasses__():
+        monkeypatch.setattr(retriever, "budget", timedelta(milliseconds=1))
+    replace = {"index": SlowIndex(HashingEmbedder())} | ({"hurried": True} if hurried else {})
+    with Pipeline(replace=replace) as fathom:
+        fathom.document("d1", "Projetos", "# Projeto X\n\nO projeto X tem prazo em maio.")
+        fathom.ask("Qual é o prazo do projeto X?")
+        parts = {part.memory_class.value: part.status for part in fathom.parts()}
+    assert parts["semantic"] == status
 
 
 @pytest.mark.covers("AC-27", "S0-03", "CF-75")

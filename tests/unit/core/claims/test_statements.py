@@ -130,7 +130,7 @@ class SlowVectors(MemoryPassageIndex):
 
 @pytest.mark.parametrize("index", [WithoutVectors, SlowVectors])
 def test_without_vectors_the_claims_are_still_compared_and_the_pack_says_so(index: type[MemoryPassageIndex]) -> None:
-    with Pipeline(replace={"index": index(HashingEmbedder())}) as fathom:
+    with Pipeline(replace={"index": index(HashingEmbedder()), "hurried": True}) as fathom:
         fathom.say("O prazo do projeto Atlas é dia 15. O cliente aprovou a proposta.", role="assistant")
         pack = fathom.ask("Não concordo. O cliente recusou a proposta.")
         assert pack.claims is not None
