@@ -1,5 +1,8 @@
 """What the benchmarks make of figures: charts, ratios, tables."""
 
+import pytest
+
+from bench import measure
 from bench.charts import growth, short
 from bench.measure import _table
 from bench.memory import charts, ratios
@@ -48,3 +51,15 @@ def test_lists_of_figures_are_tables_and_charts_come_last():
     lines = _table({"rows": [{"a": 1}, {"b": 2}], "growth": [{"c": 3}], "n": 4, "charts": ["drawn"]})
     table = ["| a | b |", "|---|---|", "| 1 |  |", "|  | 2 |", "", "| c |", "|---|", "| 3 |", ""]
     assert lines == [*table, "- n: **4**", "", "drawn"]
+
+
+def test_columns_keep_their_order_when_another_part_is_measured(tmp_path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(measure, "RESULTS", tmp_path / "benchmarks.json")
+    monkeypatch.setattr(measure, "PAGE", tmp_path / "benchmarks.md")
+    measure.finish("pipeline", "make it", {"rows": [{"level": "D0", "behind": 1}], "two": 2, "one": 1})
+    shown = measure.PAGE.read_text().partition("## pipeline")[2]
+    assert "| level | behind |" in shown
+    measure.finish("ask", "make another", {"b": 2, "a": 1})
+    page = measure.PAGE.read_text()
+    assert page.partition("## pipeline")[2] == shown
+    assert page.index("## ask") < page.index("## pipeline")
