@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from inspect import cleandoc
 from typing import Protocol
 
 from schemas.base import Event
@@ -223,7 +224,8 @@ def _message(topic: Topic, event: type[Event], examples: Sequence[Example]) -> d
     return {
         "name": event.TYPE,
         "title": event.__name__,
-        "summary": (event.__doc__ or "").strip(),
+        # Since Python 3.13 the compiler takes the indentation away.
+        "summary": cleandoc(event.__doc__ or ""),
         "contentType": "application/json",
         "headers": _ref("components", "schemas", "accepted-headers" if topic.outside else "sent-headers"),
         "correlationId": {"location": "$message.header#/ce_correlationid"},

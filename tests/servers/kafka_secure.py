@@ -51,7 +51,9 @@ def make_certificates(directory: Path, names: str = f"IP:{HOST}") -> Certificate
     directory.mkdir(parents=True, exist_ok=True)
     for authority in ("ca", "stranger-ca"):
         key, cert = directory / f"{authority}.key", directory / f"{authority}.pem"
-        openssl("req", "-x509", *CURVE, "-keyout", key, "-out", cert, "-subj", f"/CN={authority}", "-days", DAYS)
+        # Since Python 3.13 an authority must say that it signs.
+        use = ("-addext", "keyUsage=critical,keyCertSign,cRLSign")
+        openssl("req", "-x509", *CURVE, "-keyout", key, "-out", cert, "-subj", f"/CN={authority}", "-days", DAYS, *use)
     _signed(directory, "server", "ca", names)
     _signed(directory, "client", "ca", "DNS:fathom")
     _signed(directory, "stranger", "stranger-ca", "DNS:stranger")

@@ -11,6 +11,13 @@ from streams.edges.client.errors import error_page
 
 OPENAI = "/v1/"
 MEDIA_TYPE = "application/problem+json"
+# As they always were called: Python 3.13 has other names for them, and a title stays (RFC 9457).
+TITLES = {
+    413: "Request Entity Too Large",
+    414: "Request-URI Too Long",
+    416: "Requested Range Not Satisfiable",
+    422: "Unprocessable Entity",
+}
 
 
 class ProblemDetails(BaseModel):
@@ -38,7 +45,8 @@ class Problem(HTTPException):
         if path.startswith(OPENAI):
             error = orjson.dumps(openai_error(status, self.detail))
             return Response(error, status, {"content-type": "application/json", **(self.headers or {})})
-        body = ProblemDetails(type=self.page, title=HTTPStatus(status).phrase, status=status, detail=self.detail)
+        title = TITLES.get(status) or HTTPStatus(status).phrase
+        body = ProblemDetails(type=self.page, title=title, status=status, detail=self.detail)
         return Response(body.model_dump_json(), status, {"content-type": MEDIA_TYPE, **(self.headers or {})})
 
 

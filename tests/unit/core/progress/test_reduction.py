@@ -17,8 +17,17 @@ WHOLE = json.loads(progress_job.REDUCED.read_text())
 COGNITION = [event for event in JOB if event.stage == "cognition"]
 
 
+def _rounded(value: Any) -> Any:
+    """Without the last digits of floats: since Python 3.12 `sum` makes up for what rounding loses."""
+    if isinstance(value, dict):
+        return {name: _rounded(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_rounded(each) for each in value]
+    return round(value, 12) if isinstance(value, float) else value
+
+
 def test_the_recorded_job_is_what_the_stages_make() -> None:
-    assert progress_job.as_json(progress_job.recorded()) == RECORDED
+    assert _rounded(progress_job.as_json(progress_job.recorded())) == _rounded(RECORDED)
 
 
 @pytest.mark.covers("S2-142", "S2-143", "S2-145", "AC-80")
