@@ -1,6 +1,7 @@
 """The reducer: each event once, a lost one noticed, and the recorded job reduces to what other languages find."""
 
 import json
+import sys
 from typing import Any
 
 import pytest
@@ -27,7 +28,9 @@ def _rounded(value: Any) -> Any:
 
 
 def test_the_recorded_job_is_what_the_stages_make() -> None:
-    assert _rounded(progress_job.as_json(progress_job.recorded())) == _rounded(RECORDED)
+    made = progress_job.as_json(progress_job.recorded())
+    # To the last digit on the version that recorded it.
+    assert made == RECORDED if sys.version_info < (3, 12) else _rounded(made) == _rounded(RECORDED)
 
 
 @pytest.mark.covers("S2-142", "S2-143", "S2-145", "AC-80")
