@@ -4,8 +4,10 @@ PYTHON := .venv/bin/python
 # Whatever the environment says: without byte code each of a run's hundreds of processes compiles all that it imports.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup dev demo attacks rights sbom audit release upgrades test test-unit test-contract clients lint types fmt docs console golden requirements servers chaos tenants outages overload neighbour producer poison health chaos-redis idempotence replays \
-        chaos-kafka bench bench-runtime bench-pipeline bench-classify bench-mcp bench-ask bench-front bench-gate bench-ingest bench-cognition profile first-ask bench-memory bench-recall bench-servers bench-replays bench-start eval clean
+.PHONY: help setup dev demo check test proofs proofs-status lint types fmt docs console golden requirements servers \
+        bench-audit bench bench-runtime bench-pipeline bench-classify bench-mcp bench-ask bench-front bench-gate \
+        bench-ingest bench-cognition profile bench-memory bench-recall first-ask bench-replays bench-servers \
+        bench-start eval sbom audit release clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
@@ -19,20 +21,20 @@ dev:
 demo: setup ## start the embedded default, play a conversation, show on one screen what prompts get
 	@.venv/bin/fathom demo
 
-test: dev ## every test: style, types, unit, contract, runtime, end to end, chaos (small), on both brokers
-	@$(PYTHON) -m tests.run
+check: dev ## style, types and unit tests: what to run while you work, in a minute and a half
+	@$(PYTHON) -m tests.run check
 
-test-unit: dev ## the quick ones: no sockets, no servers, no sentence encoder
-	@$(PYTHON) -m pytest -q -n 2 tests/unit
+test: dev ## check, contracts, end to end, evidence, brief chaos, on embedded stores and four servers; PART="contract e2e"
+	@$(PYTHON) -m tests.run test $(PART)
 
-test-contract: dev ## the contract suites of every port, on twin, embedded and real servers
-	@$(PYTHON) -m tests.run install contract engines brokers
+proofs: dev ## what takes hours, for a release and for what a change touches; PART="upgrades chaos" SIZE=full
+	@$(PYTHON) -m tests.proofs.run $(PART) $(if $(SIZE),--size $(SIZE))
 
-clients: dev ## the client libraries: types, and calls to a server, each in an environment of its own
-	@$(PYTHON) -m tests.run clients
+proofs-status: dev ## which proofs have run, on which commit, and which are older than the code they prove
+	@$(PYTHON) -m tests.proofs.run --status
 
 lint: dev ## ruff, codespell, no secret in the repository
-	@.venv/bin/ruff check . && .venv/bin/ruff format --check . && .venv/bin/codespell && $(PYTHON) -m tests.deploy.secret_scan
+	@.venv/bin/ruff check . && .venv/bin/ruff format --check . && .venv/bin/codespell && $(PYTHON) -m tests.secret_scan
 
 types: dev ## mypy, strict
 	@.venv/bin/mypy
@@ -55,53 +57,8 @@ requirements: dev ## which requirements have a test, and which have none
 servers: dev ## fetch and run Kafka, Redis, Qdrant and Neo4j on loopback until Ctrl-C, and print a worker's settings
 	@$(PYTHON) -m tests.servers.run
 
-attacks: dev ## attack texts and events against the tool gate: what gets through, and what each layer holds back
-	@$(PYTHON) -m tests.attacks.run
-
-tenants: dev ## a thousand tenants ask every store, real ones too, 100,000 times: who sees another's
-	@$(PYTHON) -m tests.tenants.run
-
-chaos: dev ## 20,000 messages and kills, then exact replays of them, on the embedded broker and on Apache Kafka
-	@$(PYTHON) -m tests.chaos.run --full
-
-outages: dev ## every way to fail of Neo4j, Qdrant and Redis: what it does to packs and to memory
-	@$(PYTHON) -m tests.outages.run
-
-overload: dev ## ten times what the machine holds for two minutes: what packs hold, what is lost, how soon it is steady
-	@$(PYTHON) -m tests.overload.run
-
-neighbour: dev ## nine tenants beside one that sends ten times what they do: the times of their packs with and without it
-	@$(PYTHON) -m tests.overload.neighbour
-
-producer: dev ## bad records of every kind on every topic of outsiders: healthy packs with and without them, dead letters
-	@$(PYTHON) -m tests.overload.producer
-
-poison: dev ## poison of every kind, what kills its process too: healthy records with and without it, dead letters; BROKERS=embedded
-	@$(PYTHON) -m tests.overload.poison $(if $(BROKERS),--brokers $(BROKERS))
-
-health: dev ## broker, index, stores, loop and disk stopped a hundred times each: what readiness says, and when; and under load
-	@$(PYTHON) -m tests.health.run
-
-chaos-redis: dev ## Redis emptied and killed 50 times each in mid-run: the same packs, on both brokers
-	@$(PYTHON) -m tests.chaos.emptied --full
-
-idempotence: dev ## 50,000 events repeated, in any order, with deaths of the writer: the graph is that of once in order
-	@$(PYTHON) -m tests.repeats.run
-
-rights: dev ## each group as its own user on Apache Kafka: what it may do is enough, and each right is needed; GROUPS="depth …"
-	@$(PYTHON) -m tests.rights.run $(GROUPS)
-
-replays: dev ## 1,000 messages: every pack made again byte for byte, emptied stores filled from the log, embedded and servers
-	@FATHOM_TEST_MESSAGES=1000 $(PYTHON) -m pytest -q -p no:cacheprovider -k made_again tests/e2e/test_replay.py tests/e2e/test_real_servers.py
-
-audit-tampering: dev ## a thousand edits, deletions, reorderings, truncations and insertions of a sealed log: each is found
-	@FATHOM_TEST_CHANGES=1000 $(PYTHON) -m pytest -q -p no:cacheprovider -n 0 -k random tests/unit/audit/test_chain.py
-
 bench-audit: dev ## 1,000,000 audited records on a broker: sealed, verified; one message explained beside them
 	@$(PYTHON) -m bench.audit
-
-chaos-kafka: dev ## kills of the broker on Apache Kafka, and of workers in rebalances; CLUSTER=1: three brokers, leaders die
-	@$(PYTHON) -m tests.chaos.broker_kills $(if $(CLUSTER),--cluster)
 
 bench: setup ## all benchmarks; writes docs/benchmarks.md
 	@$(PYTHON) -m bench
@@ -174,8 +131,5 @@ audit: dev ## known faults of what is installed; OFFLINE=ok: say so where nobody
 release: dev ## wheel, sdist, bill of materials and checksums into dist/, the same bytes each time; the image, with an engine
 	@sh deploy/setup-release.sh && sh deploy/release.sh dist
 
-upgrades: dev ## 20 rolling upgrades from 0.1.0 to this version and 20 rollbacks, under load: no message without a pack, none with two
-	@$(PYTHON) -m tests.deploy.upgrades
-
 clean: ## remove what runs and tests left behind (not .venv)
-	@rm -rf .fathom .servers .eval .pytest_cache .mypy_cache .ruff_cache .hypothesis clients/python/.mypy_cache
+	@rm -rf .fathom .servers .eval .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis clients/python/.mypy_cache

@@ -1,4 +1,4 @@
-"""`make attacks`: what attackers get through the tool gate, by family, and what each layer of it holds back."""
+"""What attackers get through the tool gate, by family, and what each layer of it holds back."""
 
 import asyncio
 import logging

@@ -145,6 +145,24 @@ def posted(
     return served(tmp_path, exchange, story, **settings), exchange
 
 
+class Standing:
+    """One application for many calls of which none changes anything in it."""
+
+    def __init__(self, folder: Path, reply: Reply) -> None:
+        self.exchange = Echo(reply)
+        self._app = app_of(settings_of(folder / "tokens.json"), self.exchange)
+
+    def posted(self, path: str, raw: bytes, headers: dict[str, str] | None = None) -> httpx.Response:
+        async def call() -> httpx.Response:
+            transport = httpx.ASGITransport(self._app)
+            async with httpx.AsyncClient(base_url="http://127.0.0.1", headers=HEADERS, transport=transport) as client:
+                return await client.post(
+                    path, content=raw, headers={"content-type": "application/json", **(headers or {})}
+                )
+
+        return asyncio.run(call())
+
+
 async def until(come: Callable[[], object]) -> None:
     """Let the loop turn until it has come."""
     while not come():  # noqa: ASYNC110 - what is waited for is the product's, which sets no event for it

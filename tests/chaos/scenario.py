@@ -64,8 +64,14 @@ class Plan:
     requests: bool = True  # whether there are any beside the messages
 
 
+def brief(seed: int) -> Plan:
+    """For every test run: 400 messages, three kills at random and two at points of the pack path."""
+    hot = points.scattered(("produce/depth/after", "produce/assembler/after"), seed=seed, longest=1)
+    return Plan(400, 150, 30.0, 32, seed, tuple(hot), random_kills=3, documents=2)
+
+
 def small(seed: int) -> Plan:
-    """For every test run: 1,500 messages, a kill at seven points and three at random."""
+    """The short proof: 1,500 messages, a kill at seven points and three at random."""
     hot_names = (
         "produce/depth/after", "produce/planner/before", "produce/assembler/after", "produce/cognition/after",
         "write/tool-session/after",

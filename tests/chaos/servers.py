@@ -11,8 +11,8 @@ from streams.stores.graph.neo4j_engine import Neo4jGraph
 from streams.stores.graph.neo4j_engine import Neo4jServer as Neo4jLogin
 from streams.stores.sessions.valkey import Valkey
 from tests.builders import customs
-from tests.runtime.embedded import EmbeddedServer
 from tests.servers import install
+from tests.servers.embedded import EmbeddedServer
 from tests.servers.kafka import KafkaServer
 from tests.servers.kafka_cluster import KafkaCluster
 from tests.servers.neo4j import Neo4jServer

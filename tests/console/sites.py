@@ -8,8 +8,8 @@ from pathlib import Path
 
 import httpx
 
-from tests.e2e.test_serve import reachable
-from tests.e2e.test_up import IN_MEMORY, UNHURRIED, Process, running
+from tests.e2e.calls import reachable
+from tests.e2e.processes import IN_MEMORY, UNHURRIED, Process, running
 from tests.servers import install
 from tests.servers.kafka import KafkaServer
 from tests.servers.neo4j import Neo4jServer

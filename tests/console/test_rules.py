@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.builders import compilers
 from tests.checkout import ROOT
-from tests.clients import tools
 from tests.console import build, jobs
 from tests.console.stub import EXAMPLES
 from tests.servers.install import InstallError
@@ -52,7 +52,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_nodes_own_test_runner_finds_nothing_wrong(compiled: Path, data: Path, file: str, least: int) -> None:
     environment = {**os.environ, "CONSOLE_LIB": str(compiled), "CONSOLE_DATA": str(data)}
     script = str(HERE / "unit" / f"{file}.test.mjs")
-    check(tools.ran("node", "--test", "--test-reporter=spec", script, environment=environment), least)
+    check(compilers.ran("node", "--test", "--test-reporter=spec", script, environment=environment), least)
 
 
 def check(said: str, least: int) -> None:

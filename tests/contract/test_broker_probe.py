@@ -8,8 +8,8 @@ import pytest
 from agents.errors import Unavailable
 from streams.kafka import broker_probe
 from streams.kafka.broker_probe import BrokerProbe
-from tests.outages import proxy
-from tests.outages.proxy import FaultProxy, Mode
+from tests.servers import fault_proxy as proxy
+from tests.servers.fault_proxy import FaultProxy, Mode
 
 
 def told(bootstrap: str, modes: Sequence[Mode], also: Sequence[str] = ()) -> tuple[list[str], int]:

@@ -16,6 +16,7 @@ from schemas.base import Conversation
 from schemas.envelope import Received
 from schemas.memory import AuditDecision, ObjectiveEntry
 from streams.stores.graph.erasing import ERASABLE
+from tests.builders.examples import few
 from tests.contract import test_stores_graph, test_stores_index
 from tests.contract.test_stores_graph import (
     NOON,
@@ -188,7 +189,7 @@ def test_all_that_stems_from_the_conversation_goes_and_nothing_else(graph):
     assert all({start, end} <= ids for kind in kinds for start, end, _ in graph.links(kind))
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(few(4, 2)))
 def test_what_comes_before_or_after_the_erasure_in_any_order_ends_the_same(graph, seed: int):
     rows = [*OF_MINE, *OF_OTHERS]
     random.Random(seed).shuffle(rows)

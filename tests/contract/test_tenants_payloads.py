@@ -27,6 +27,7 @@ from streams.stores.sessions.redis_calls import digest_of
 from streams.stores.sessions.redis_scripts import APPEND, EPOCHS, FORGET, FRAME, LOAD, OPEN, RANGE, RESTORE, WHOLE
 from streams.stores.sessions.redis_working_sets import RedisWorkingSets
 from streams.stores.sessions.votes import ADD, FETCH, REMOVE, RedisSignalWeights
+from tests.builders.examples import few
 from tests.tenants import memories
 from tests.tenants.memories import NOON, received
 from tests.tenants.mutants import query_texts
@@ -36,6 +37,8 @@ from tests.tenants.recording import Called, Recording, Server
 ALL = payloads()[::2]
 HARMLESS = "harmless"
 SOME = 60
+# Each asks some seventy queries.
+SAMPLE = ALL[:: few(1, 8)]
 ANSWERS = {
     digest_of(OPEN): [None, None, b"[]"],
     digest_of(WHOLE): [None, None, b"[]", b"[]"],
@@ -170,7 +173,7 @@ def test_no_value_changes_the_text_of_a_query() -> None:
         right = await texts(HARMLESS)
         assert set(right) <= TEXTS
         assert len(right) > 60
-        assert [value for value in ALL if await texts(value) != right] == []
+        assert [value for value in SAMPLE if await texts(value) != right] == []
 
     asyncio.run(story())
 

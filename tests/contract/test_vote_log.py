@@ -16,7 +16,7 @@ from schemas.memory import AuditDecision
 from schemas.topics import MEMORY_DECISIONS, MEMORY_VOTES
 from streams.views.vote_log import KafkaVoteLog
 from tests.contract.working_sets import NOON
-from tests.runtime.embedded import EmbeddedServer
+from tests.servers.embedded import EmbeddedServer
 
 VOTES = 2
 

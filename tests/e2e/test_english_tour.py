@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -14,8 +13,9 @@ from agents.core.language.messages import catalogue
 from schemas.learning import CorrectionKind
 from schemas.tools import ErrorCode
 from schemas.topics import TOPICS
-from tests.e2e.test_mcp import answered, stdio
-from tests.e2e.test_up import START_S, UNHURRIED, fathom, running
+from tests.e2e.conftest import Up
+from tests.e2e.mcp_clients import answered, stdio
+from tests.e2e.processes import START_S, fathom
 
 ENGLISH = {"data", "factual", "normal", "social", "original", "persona", "confirm", "formal"}
 REFUNDS = "# Refunds\n\nThe team lead approves refunds up to 500 euros, the finance office above that.\n"
@@ -67,16 +67,13 @@ class Tour:
 
 
 @pytest.fixture(scope="module")
-def tour(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tour]:
+def tour(up: Up, tmp_path_factory: pytest.TempPathFactory) -> Tour:
+    """That of one who names no tenant."""
     place = tmp_path_factory.mktemp("tour")
     (place / "refunds.md").write_text(REFUNDS)
-    with running("up", "--data", str(place / "data"), "--port", "0", stderr=place / "err", **UNHURRIED) as process:
-        ready = process.ready()
-        token = (place / "data" / "token").read_text().strip()
-        made = Tour(ready["bootstrap"], ready["http"] if "//" in ready["http"] else f"http://{ready['http']}", token)
-        made.types("ingest", str(place / "refunds.md"))
-        yield made
-        assert process.end()[0] == 0
+    made = Tour(up.bootstrap, up.url, up.default().token())
+    made.types("ingest", str(place / "refunds.md"))
+    return made
 
 
 def test_the_guard_knows_what_it_looks_for(tour: Tour):

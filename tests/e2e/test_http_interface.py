@@ -1,8 +1,5 @@
-"""The HTTP interface of one `fathom up`: the loop of memory closed without Kafka and without the command."""
+"""The HTTP interface of a running `fathom up`: the loop of memory closed without Kafka and without the command."""
 
-import json
-import stat
-from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
 
@@ -10,58 +7,13 @@ import httpx
 import pytest
 
 from tests.builders.pdf import pdf
-from tests.e2e.test_up import UNHURRIED, fathom, running
-
-OTHERS = {"beta-0123456789abcdef": {"tenant": "beta"}, "default-eva-0123456789": {"tenant": "default", "user": "eva"}}
-BETA, EVA = ({"authorization": f"Bearer {token}"} for token in OTHERS)
-MARKDOWN = {"content-type": "text/markdown"}
+from tests.e2e.calls import MARKDOWN, refused, taken, turn
+from tests.e2e.conftest import OTHER_USER, Tenant
 
 
 @pytest.fixture(scope="module")
-def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str, str]]:
-    """The URL, the broker and the token of tenant `default`."""
-    place = tmp_path_factory.mktemp("up")
-    data = place / "data"
-    others = place / "tokens.json"
-    others.write_text(json.dumps(OTHERS))
-    settings = {**UNHURRIED, "FATHOM_ASK_TOKENS_FILE": str(others)}
-    with running("up", "--data", str(data), "--port", "0", stderr=place / "err", **settings) as process:
-        ready = process.ready()
-        assert stat.S_IMODE((data / "token").stat().st_mode) == 0o600
-        token = (data / "token").read_text().strip()
-        yield f"http://{ready['http']}", ready["bootstrap"], token
-        assert process.end()[0] == 0
-        said = (place / "err").read_text()
-        assert "Traceback" not in said
-        assert token not in said
-
-
-@pytest.fixture(scope="module")
-def client(up: tuple[str, str, str]) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=up[0], headers={"authorization": f"Bearer {up[2]}"}, timeout=60) as calls:
-        yield calls
-
-
-@pytest.fixture(scope="module")
-def broker(up: tuple[str, str, str]) -> str:
-    return up[1]
-
-
-def taken(answer: httpx.Response, status: int = 202) -> Any:
-    assert answer.status_code == status, answer.text
-    return answer.json()
-
-
-def refused(answer: httpx.Response, status: int) -> str:
-    assert answer.status_code == status, answer.text
-    assert answer.headers["content-type"] == "application/problem+json"
-    return str(answer.json()["detail"])
-
-
-def turn(client: httpx.Client, conversation: str, text: str, **more: Any) -> Any:
-    body = {"role": "user", "content": text, "conversation_id": conversation, "client_id": "web", **more}
-    wait = "?wait=pack" if body["role"] == "user" else ""
-    return taken(client.post(f"/messages{wait}", json=body, headers={"fathom-user": "ana"}), 200 if wait else 202)
+def client(tenant: Tenant) -> httpx.Client:
+    return tenant.client()
 
 
 def until(client: httpx.Client, question: str, found: Any) -> Any:
@@ -100,18 +52,6 @@ def test_the_loop_closes_from_message_to_correction(client: httpx.Client):
     assert [each["message_id"] for each in shown["decisions"]] == [first["message_id"], again["message_id"]]
     assert shown["complete"] is True
     assert taken(client.get(f"/packs/{first['message_id']}"), 200) == first
-
-
-def test_a_deep_answer_is_refused_at_once_where_cognition_is_off(client: httpx.Client, broker: str):
-    asked = {"question": "Qual o prazo e quem decide?", "conversation_id": str(uuid4()), "client_id": "web"}
-    answer = client.post("/ask?deep=true", json=asked)
-    assert "RAG_ENABLE_COGRAG" in refused(answer, 409)
-    message_id = answer.headers["fathom-message-id"]
-    assert taken(client.get(f"/packs/{message_id}"), 200)["options"] == {"clamped": ["deep"]}
-    assert "no answer by cognition" in refused(client.get(f"/answers/{message_id}"), 404)
-    ended = fathom("ask", "--deep", "Qual o prazo e quem decide?", "--broker", broker)
-    assert (ended.returncode, ended.stdout) == (3, "")
-    assert "RAG_ENABLE_COGRAG" in ended.stderr
 
 
 def test_a_claim_is_corrected_as_soon_as_its_pack_is_there(client: httpx.Client):
@@ -159,13 +99,13 @@ def test_a_document_that_is_deleted_is_found_no_more(client: httpx.Client):
     assert "nosuch" in refused(client.delete("/documents/nosuch"), 404)
 
 
-def test_the_command_forgets_a_document_too(client: httpx.Client, broker: str):
+def test_the_command_forgets_a_document_too(client: httpx.Client, tenant: Tenant):
     text = "# Canteen\n\nThe canteen Borealis serves soup on Mondays."
     said = taken(client.post("/documents?wait=visible&lang=en", content=text, headers=MARKDOWN), 200)
-    done = fathom("forget", said["document_id"], "--broker", broker)
+    done = tenant.fathom("forget", said["document_id"])
     assert (done.returncode, done.stderr) == (0, "")
     until(client, "Explain what the canteen Borealis serves.", lambda pack: "soup" not in str(pack["semantic"]))
-    unknown = fathom("forget", "nosuch", "--broker", broker)
+    unknown = tenant.fathom("forget", "nosuch")
     assert unknown.returncode == 1
     assert "no document 'nosuch' was sent" in unknown.stderr
 
@@ -206,16 +146,17 @@ def test_ids_that_do_not_exist_are_said_at_once(client: httpx.Client):
     assert "nosuch" in refused(client.get("/conversations/nosuch"), 404)
 
 
-def test_what_is_anothers_does_not_exist_for_a_token(client: httpx.Client):
+def test_what_is_anothers_does_not_exist_for_a_token(client: httpx.Client, tenant: Tenant, stranger: Tenant):
     mine = turn(client, "private", "O código do cofre é 4711.")
     assert taken(client.post("/documents?document_id=vault", content="Um cofre.", headers=MARKDOWN))
     rated = {"message_id": mine["message_id"], "conversation_id": "private", "client_id": "web", "rating": 1}
-    for token in (BETA, EVA):
+    other_tenant, other_user = stranger.bearer(), tenant.bearer(OTHER_USER)
+    for token in (other_tenant, other_user):
         assert client.get(f"/packs/{mine['message_id']}", headers=token).status_code == 404
         assert client.get("/conversations/private?client_id=web", headers=token).status_code == 404
-    assert client.post("/feedback", json=rated, headers=BETA).status_code == 422
-    assert client.delete("/documents/vault", headers=BETA).status_code == 404
-    assert client.delete("/documents/vault", headers=EVA).status_code == 403
+    assert client.post("/feedback", json=rated, headers=other_tenant).status_code == 422
+    assert client.delete("/documents/vault", headers=other_tenant).status_code == 404
+    assert client.delete("/documents/vault", headers=other_user).status_code == 403
     assert taken(client.delete("/documents/vault"))
 
 

@@ -1,63 +1,50 @@
 """`fathom ingest` returns when what it sent can be found, sends only what changed, and says what was refused."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
-from bench.first_ask import first_pack
 from streams.broker.process import BrokerProcess
 from tests.builders.pdf import pdf
-from tests.e2e.test_cli import client
-from tests.e2e.test_up import ROOT, UNHURRIED, fathom, running
+from tests.e2e.calls import client
+from tests.e2e.conftest import Tenant
+from tests.e2e.processes import fathom
 
 WIDE = ("--tenant", "_public")
 
 
-@pytest.fixture(scope="module")
-def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    place = tmp_path_factory.mktemp("up")
-    with running("up", "--data", str(place / "data"), "--port", "0", stderr=place / "err", **UNHURRIED) as process:
-        yield process.ready()["bootstrap"]
-        assert process.end()[0] == 0
-
-
-def ingest(broker: str, *arguments: str) -> list[dict[str, object]]:
-    ended = client(broker, "ingest", *arguments, "--json")
+def ingest(tenant: Tenant, *arguments: str) -> list[dict[str, object]]:
+    ended = client(tenant.bootstrap, "ingest", *arguments, "--json", "--tenant", tenant.name)
     assert ended.returncode == 0, ended.stderr
     return [json.loads(line) for line in ended.stdout.splitlines()]
 
 
-def insurance(broker: str, tenant: str, conversation: str) -> list[str]:
-    asked = ("ask", "Explica em detalhes o seguro de viagem?", "--json", "--tenant", tenant)
-    pack = json.loads(client(broker, *asked, "--conversation", conversation).stdout)
+def insurance(tenant: Tenant, conversation: str) -> list[str]:
+    asked = ("ask", "Explica em detalhes o seguro de viagem?", "--json", "--tenant", tenant.name)
+    pack = json.loads(client(tenant.bootstrap, *asked, "--conversation", conversation).stdout)
     return [each["text"] for each in pack["semantic"]["knowledge_chunks"]]
 
 
-def test_a_folder_is_found_when_the_command_returns_and_again_only_what_changed_is_sent(broker: str, tmp_path: Path):
+def test_a_folder_is_found_when_the_command_returns_and_again_only_what_changed_is_sent(tenant: Tenant, tmp_path: Path):
     pages = [[(18, "Seguro de viagem"), (0, ""), (11, "O seguro de viagem cobre malas perdidas.")]]
     (tmp_path / "seguro.pdf").write_bytes(pdf(pages))
     (tmp_path / "ferias.html").write_text("<!doctype html><h1>Férias</h1><p>Trinta dias por ano.</p>")
     (tmp_path / "vazio.md").write_text("")
-    first = ingest(broker, str(tmp_path), "--tenant", "pasta")
+    first = ingest(tenant, str(tmp_path))
     assert (first[-1]["documents"], first[-1]["skipped"], first[-1]["visible"]) == (2, 1, True)
     assert {line["topic"] for line in first if "topic" in line} == {"documents.in"}
-    assert any("malas perdidas" in text for text in insurance(broker, "pasta", "c1"))
+    assert any("malas perdidas" in text for text in insurance(tenant, "c1"))
 
     (tmp_path / "seguro.pdf").write_bytes(pdf([[*pages[0], (11, "O seguro de viagem paga o hospital.")]]))
-    second = ingest(broker, str(tmp_path), "--tenant", "pasta")
+    second = ingest(tenant, str(tmp_path))
     assert (second[-1]["documents"], second[-1]["unchanged"]) == (1, 1)
-    assert any("hospital" in text for text in insurance(broker, "pasta", "c2"))
-    assert [
-        ingest(broker, str(tmp_path), "--tenant", "pasta", *more)[-1]["documents"] for more in ((), ("--all",))
-    ] == [0, 2]
+    assert any("hospital" in text for text in insurance(tenant, "c2"))
+    assert [ingest(tenant, str(tmp_path), *more)[-1]["documents"] for more in ((), ("--all",))] == [0, 2]
 
 
-def test_a_document_that_ingestion_refuses_is_named_with_the_reason(broker: str, tmp_path: Path):
+def test_a_document_that_ingestion_refuses_is_named_with_the_reason(tenant: Tenant, tmp_path: Path):
     (tmp_path / "a.md").write_text("# Para todos\n\nUm texto.")
     for _ in range(2):  # what was refused is not known as sent
-        ended = client(broker, "ingest", str(tmp_path / "a.md"), *WIDE)
+        ended = client(tenant.bootstrap, "ingest", str(tmp_path / "a.md"), *WIDE)
         assert ended.returncode == 1
         assert f"{tmp_path}/a.md  public_tenant_read_only: _public is written only by an administrator" in ended.stderr
 
@@ -75,10 +62,3 @@ def test_without_a_worker_the_wait_ends_with_a_sentence_and_without_waiting_noth
         assert (sent.returncode, sent.stderr) == (0, "")
     finally:
         process.stop()
-
-
-def test_the_first_question_gets_the_same_pack_in_every_fresh_start():
-    one, other = (first_pack(str(ROOT / "bench" / "everyday" / "documents"), "How long is the warranty?") for _ in "12")
-    assert one == other
-    assert one.degraded == ()
-    assert [section for section, _ in one.items if section == "semantic"] != []

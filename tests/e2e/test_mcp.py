@@ -1,108 +1,65 @@
-"""`fathom mcp` over both transports, in both protocols, against one running `fathom up`, by the SDK's own client."""
+"""`fathom mcp` over both transports, in both protocols, against a running `fathom up`, by the SDK's own client."""
 
 import asyncio
 import json
-import signal
-import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx2
 import pytest
-from jsonschema import Draft202012Validator
-from mcp import Client, StdioServerParameters
-from mcp.client.streamable_http import streamable_http_client
+from mcp import Client
 
 from streams.stores.tokens import best_tokens
-from tests.e2e.test_up import ROOT, SMALL, UNHURRIED, fathom, running
+from tests.e2e import mcp_clients
+from tests.e2e.calls import records
+from tests.e2e.conftest import Tenant
+from tests.e2e.mcp_clients import PATIENT, Story, answered, post, refused
+from tests.e2e.processes import fathom, running
 
-TOKENS = {
-    "acme-ana-0123456789": {"tenant": "acme", "client": "agent", "user": "ana"},
-    "acme-bob-0123456789": {"tenant": "acme", "client": "agent", "user": "bob"},
-    "beta-eva-0123456789": {"tenant": "beta", "client": "agent", "user": "ana"},
-}
-ANA, BOB, EVA = TOKENS
-CALLS_PER_MINUTE = 600
-PATIENT = {"FATHOM_MCP_TIMEOUT_MS": "60000"}
-Story = Callable[[Client], Awaitable[Any]]
+# Two users of one tenant, and one of another; all by the same agent.
+ANA, BOB, EVA = "agent-ana-0123456789", "agent-bob-0123456789", "agent-eva-0123456789"
 
 
 @pytest.fixture(scope="module")
-def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    place = tmp_path_factory.mktemp("up")
-    with running("up", "--data", str(place / "data"), "--port", "0", stderr=place / "err", **UNHURRIED) as process:
-        yield process.ready()["bootstrap"]
-        assert process.end()[0] == 0
+def tokens(tenant: Tenant, stranger: Tenant) -> dict[str, dict[str, str]]:
+    return {
+        ANA: {"tenant": tenant.name, "client": "agent", "user": "ana"},
+        BOB: {"tenant": tenant.name, "client": "agent", "user": "bob"},
+        EVA: {"tenant": stranger.name, "client": "agent", "user": "ana"},
+    }
 
 
 @pytest.fixture(scope="module")
-def url(broker: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def url(tenant: Tenant, tokens: dict[str, dict[str, str]], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     place = tmp_path_factory.mktemp("mcp")
-    (place / "tokens.json").write_text(json.dumps(TOKENS))
+    (place / "tokens.json").write_text(json.dumps(tokens))
     settings = {**PATIENT, "FATHOM_MCP_TOKENS_FILE": str(place / "tokens.json")}
-    with running("mcp", "--http", "--port", "0", "--broker", broker, stderr=place / "err", **settings) as process:
+    beside = ("--broker", tenant.bootstrap)
+    with running("mcp", "--http", "--port", "0", *beside, stderr=place / "err", **settings) as process:
         ready = process.ready()
         assert ready["event"] == "ready"
         yield ready["url"]
         assert process.end() == (0, "")
         said = (place / "err").read_text()
         assert "Traceback" not in said
-        assert not [token for token in TOKENS if token in said]
-
-
-@asynccontextmanager
-async def over_http(url: str, token: str, mode: str = "auto") -> AsyncIterator[Client]:
-    async with (
-        httpx2.AsyncClient(headers={"authorization": f"Bearer {token}"}, timeout=90) as http,
-        Client(streamable_http_client(url, http_client=http), mode=mode) as client,
-    ):
-        yield client
+        assert not [token for token in tokens if token in said]
 
 
 def http(url: str, story: Story, *, token: str = ANA, mode: str = "auto") -> Any:
-    async def whole() -> Any:
-        async with over_http(url, token, mode) as client:
-            return await story(client)
-
-    return asyncio.run(whole())
+    return mcp_clients.http(url, story, token=token, mode=mode)
 
 
-def stdio(broker: str, story: Story, *, mode: str = "auto", **settings: str) -> Any:
-    known = {"FATHOM_MCP_TENANT": "acme", "FATHOM_MCP_CLIENT": "agent", "FATHOM_MCP_USER": "ana", **SMALL, **PATIENT}
-    server = StdioServerParameters(
-        command=sys.executable,
-        args=["-m", "streams", "mcp", "--broker", broker],
-        env={**known, **settings},
-        cwd=ROOT,
-    )
-
-    async def whole() -> Any:
-        async with Client(server, mode=mode) as client:
-            return await story(client)
-
-    return asyncio.run(whole())
+def stdio(tenant: Tenant, story: Story, *, mode: str = "auto", **settings: str) -> Any:
+    return mcp_clients.stdio(tenant.bootstrap, story, mode=mode, **{"FATHOM_MCP_TENANT": tenant.name, **settings})
 
 
-async def answered(client: Client, name: str, /, **arguments: Any) -> dict[str, Any]:
-    """The structured answer of a tool, valid by its schema, and its text as `said`."""
-    result = await client.call_tool(name, arguments)
-    assert not result.is_error, result.content
-    [tool] = [tool for tool in (await client.list_tools()).tools if tool.name == name]
-    Draft202012Validator(tool.output_schema).validate(result.structured_content)
-    return {**result.structured_content, **result.meta, "said": result.content[0].text}
+def said(tenant: Tenant, text: str, *options: str) -> None:
+    assert tenant.fathom("ask", text, "--timeout", "60", *options).returncode == 0
 
 
-async def refused(client: Client, name: str, /, **arguments: Any) -> str:
-    result = await client.call_tool(name, arguments)
-    assert result.is_error
-    assert result.structured_content is None
-    return result.content[0].text
-
-
-def said(broker: str, text: str, *options: str) -> None:
-    assert fathom("ask", text, "--broker", broker, "--timeout", "60", *options).returncode == 0
+async def other_tenant(client: Client) -> None:
+    found = await answered(client, "resolve_tool_call", tool_name="get_order", conversation_id="tools-1")
+    assert found["status"] == "error"
 
 
 # --- both transports, both protocols ----------------------------------------------------------------------------------
@@ -112,7 +69,7 @@ def said(broker: str, text: str, *options: str) -> None:
 @pytest.mark.parametrize("transport", ["stdio", "http"])
 @pytest.mark.parametrize(("version", "mode"), [("2026-07-28", "auto"), ("2025-11-25", "legacy")])
 def test_a_caller_assesses_searches_and_has_the_pack_explained(
-    broker: str, url: str, transport: str, version: str, mode: str
+    tenant: Tenant, url: str, transport: str, version: str, mode: str
 ):
     async def story(client: Client) -> None:
         assert client.protocol_version == version
@@ -139,10 +96,10 @@ def test_a_caller_assesses_searches_and_has_the_pack_explained(
     if transport == "http":
         http(url, story, mode=mode)
     else:
-        stdio(broker, story, mode=mode)
+        stdio(tenant, story, mode=mode)
 
 
-def test_a_pack_over_mcp_is_the_record_of_the_topic_in_the_callers_trace(broker: str, url: str):
+def test_a_pack_over_mcp_is_the_record_of_the_topic_in_the_callers_trace(tenant: Tenant, url: str):
     trace = "0af7651916cd43dd8448eb211c80319c"
 
     async def story(client: Client) -> dict[str, Any]:
@@ -152,11 +109,10 @@ def test_a_pack_over_mcp_is_the_record_of_the_topic_in_the_callers_trace(broker:
 
     found = http(url, story)
     assert found["trace_id"] == trace
-    tailed = fathom("tail", "context-packs.out", "--from-beginning", "--no-follow", "--json", "--broker", broker).stdout
-    records = [json.loads(line) for line in tailed.splitlines()]
-    [mine] = [record for record in records if record["value"]["pack_id"] == found["pack_id"]]
+    tailed = records(tenant.bootstrap, "context-packs.out")
+    [mine] = [record for record in tailed if record["value"]["pack_id"] == found["pack_id"]]
     assert mine["value"]["text"] == found["said"]
-    assert mine["key"] == f"acme|agent|{found['conversation_id']}"
+    assert mine["key"] == f"{tenant.name}|agent|{found['conversation_id']}"
     assert mine["headers"]["user_id"] == "ana"
     assert mine["headers"]["traceparent"].split("-")[1] == trace
 
@@ -164,10 +120,10 @@ def test_a_pack_over_mcp_is_the_record_of_the_topic_in_the_callers_trace(broker:
 # --- conflicts --------------------------------------------------------------------------------------------------------
 
 
-def test_claims_that_contradict_each_other_or_a_statement_are_named_with_both_sides(broker: str, url: str):
-    who = ("--tenant", "acme", "--client", "agent", "--user", "ana")
-    said(broker, "O prazo do projeto Falcão é dia 15 de março.", *who, "--conversation", "falcao-1")
-    said(broker, "O prazo do projeto Falcão é dia 20 de março.", *who, "--conversation", "falcao-2")
+def test_claims_that_contradict_each_other_or_a_statement_are_named_with_both_sides(tenant: Tenant, url: str):
+    who = ("--client", "agent", "--user", "ana")
+    said(tenant, "O prazo do projeto Falcão é dia 15 de março.", *who, "--conversation", "falcao-1")
+    said(tenant, "O prazo do projeto Falcão é dia 20 de março.", *who, "--conversation", "falcao-2")
 
     async def story(client: Client) -> None:
         for _ in range(300):  # the claims stage is behind the pack
@@ -204,7 +160,7 @@ def test_claims_that_contradict_each_other_or_a_statement_are_named_with_both_si
 
 
 @pytest.mark.covers("B28")
-def test_a_packs_id_is_no_right_to_it(broker: str, url: str):
+def test_a_packs_id_is_no_right_to_it(tenant: Tenant, url: str):
     async def asked(client: Client) -> str:
         return (await answered(client, "search_context", query="My deadline is the 15th."))["pack_id"]
 
@@ -214,7 +170,7 @@ def test_a_packs_id_is_no_right_to_it(broker: str, url: str):
     pack_id = http(url, asked)
     for token in (BOB, EVA):
         assert "no such pack of yours" in http(url, explained, token=token)
-    assert "no such pack of yours" in stdio(broker, explained, FATHOM_MCP_CLIENT="other")
+    assert "no such pack of yours" in stdio(tenant, explained, FATHOM_MCP_CLIENT="other")
 
 
 @pytest.mark.covers("B28")
@@ -233,12 +189,6 @@ def test_a_conversations_id_of_another_tenant_opens_an_empty_one(url: str):
 # --- HTTP -------------------------------------------------------------------------------------------------------------
 
 
-def post(url: str, body: bytes = b"{}", **headers: str) -> tuple[int, str]:
-    sent = {"content-type": "application/json", "accept": "application/json, text/event-stream", **headers}
-    answer = httpx2.post(url, content=body, headers=sent, timeout=30)
-    return answer.status_code, answer.text
-
-
 @pytest.mark.covers("B28")
 def test_over_http_a_request_needs_a_token_a_known_origin_and_a_bounded_body(url: str):
     authorization = f"Bearer {ANA}"
@@ -252,40 +202,20 @@ def test_over_http_a_request_needs_a_token_a_known_origin_and_a_bounded_body(url
     assert post(url.removesuffix("/mcp") + "/other", authorization=authorization)[0] == 404
 
 
-@pytest.mark.covers("B28")
-def test_over_http_too_many_calls_are_429_until_the_time_named(tmp_path: Path):
-    (tmp_path / "tokens.json").write_text(json.dumps(TOKENS))
-    settings = {"FATHOM_MCP_TOKENS_FILE": str(tmp_path / "tokens.json"), "FATHOM_MCP_CALLS_PER_MINUTE": "1"}
-    with running("mcp", "--http", "--port", "0", stderr=tmp_path / "err", **settings) as process:
-        url = process.ready()["url"]
-        assert post(url, authorization=f"Bearer {ANA}")[0] == 400
-        status, said = post(url, authorization=f"Bearer {ANA}")
-        assert (status, "try again in" in said) == (429, True)
-        assert post(url, authorization=f"Bearer {BOB}")[0] == 400
-        assert process.end(signal.SIGINT) == (0, "")
-
-
 # --- refusals of a process --------------------------------------------------------------------------------------------
 
 
-def test_http_without_tokens_or_with_a_taken_port_is_a_configuration_error(url: str, tmp_path: Path):
+def test_http_without_tokens_or_with_a_taken_port_is_a_configuration_error(
+    url: str, tokens: dict[str, dict[str, str]], tmp_path: Path
+):
     ended = fathom("mcp", "--http", "--port", "0")
     assert (ended.returncode, ended.stdout) == (3, "")
     assert "FATHOM_MCP_TOKENS_FILE is not set" in ended.stderr
-    (tmp_path / "tokens.json").write_text(json.dumps(TOKENS))
+    (tmp_path / "tokens.json").write_text(json.dumps(tokens))
     port = url.split(":")[2].split("/")[0]
     ended = fathom("mcp", "--http", "--port", port, FATHOM_MCP_TOKENS_FILE=str(tmp_path / "tokens.json"))
     assert (ended.returncode, ended.stdout) == (3, "")
     assert "choose another" in ended.stderr
-
-
-def test_without_a_running_fathom_assessing_works_and_the_rest_says_what_to_do(tmp_path: Path):
-    async def story(client: Client) -> None:
-        assert (await answered(client, "assess_context_needs", query="Hello!"))["query_type"] == "greeting"
-        for name, arguments in (("search_context", {"query": "x"}), ("explain_pack", {"pack_id": "p"})):
-            assert "start `fathom up" in await refused(client, name, **arguments)
-
-    stdio(f"embedded://{tmp_path / 'nothing' / 'broker'}", story)
 
 
 def test_the_end_of_stdin_is_an_orderly_end_and_nothing_but_the_protocol_reached_stdout():
@@ -295,7 +225,7 @@ def test_the_end_of_stdin_is_an_orderly_end_and_nothing_but_the_protocol_reached
 
 
 @pytest.mark.covers("S4-01", "S4-26")
-def test_a_tool_call_is_completed_refused_or_asked_about_over_the_topics(broker: str, url: str):
+def test_a_tool_call_is_completed_refused_or_asked_about_over_the_topics(tenant: Tenant, stranger: Tenant, url: str):
     async def story(client: Client) -> None:
         refused = await answered(client, "resolve_tool_call", tool_name="get_order", conversation_id="tools-1")
         assert (refused["status"], refused["error_code"], refused["arguments"]) == ("error", "context_missing", None)
@@ -317,9 +247,4 @@ def test_a_tool_call_is_completed_refused_or_asked_about_over_the_topics(broker:
         assert unknown["error_code"] == "unknown_tool"
 
     http(url, story)
-    stdio(broker, lambda client: other_tenant(client), FATHOM_MCP_TENANT="beta")
-
-
-async def other_tenant(client: Client) -> None:
-    found = await answered(client, "resolve_tool_call", tool_name="get_order", conversation_id="tools-1")
-    assert found["status"] == "error"
+    stdio(stranger, lambda client: other_tenant(client))

@@ -1,82 +1,22 @@
-"""`fathom serve` as an OpenAI-compatible server beside one running `fathom up`: the official clients, a scripted model.
+"""`fathom serve` as an OpenAI-compatible server beside a running `fathom up`: the official clients, a scripted model.
 
 The clients know nothing of Fathom but its address and a token.
 """
 
-import asyncio
 import json
-import shutil
-import subprocess
-import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
-import openai
 import pytest
 
-from streams import policies
-from tests.builders.chat_model import DONE, KEY, ScriptedModel, chunk, completion, listening
-from tests.builders.node_openai import modules
-from tests.e2e.test_serve import ANA, EVA, TOKENS, reachable, records
-from tests.e2e.test_up import UNHURRIED, running
-from tests.servers.install import InstallError
+from tests.builders.chat_model import KEY, ScriptedModel
+from tests.e2e.calls import reachable, records, until
+from tests.e2e.chat_front import answered, ask, client, in_background, settings, turns
+from tests.e2e.conftest import Tenant
+from tests.e2e.processes import running
 
-MODELS = {"object": "list", "data": [{"id": "m", "object": "model", "created": 1, "owned_by": "o"}]}
-NODE = Path(__file__).parent / "node" / "chat.mjs"
-
-
-def answered(asked: dict[str, Any]) -> Any:
-    """What the scripted model says to a request."""
-    if "messages" not in asked:
-        return MODELS
-    said = str(asked["messages"][-1]["content"])
-    if said.startswith("fail with 4") or said.startswith("fail with 5"):
-        return int(said[-3:]), {"error": {"message": "the model's own words", "type": "t"}}, {"retry-after": "1"}
-    if said == "fail with cut":
-        return [chunk(content="so"), 0.05, None]
-    if said == "leave early":
-        return [chunk(content="early"), 60.0, DONE]
-    if said.startswith("status"):
-        call = {"name": "get_order", "arguments": "{}"}
-        return completion({"content": None, "tool_calls": [{"id": "k", "type": "function", "function": call}]},
-                          "tool_calls")  # fmt: skip
-    words = f"Answer to: {said}"
-    return [chunk(content=words), chunk(finish="stop"), DONE] if asked.get("stream") else completion({"content": words})
-
-
-@contextmanager
-def in_background(model: ScriptedModel, port: int = 0) -> Iterator[str]:
-    """The address of a model that runs in a thread."""
-    place: list[str] = []
-    up, over = threading.Event(), threading.Event()
-
-    async def story() -> None:
-        async with listening(model, port) as address:
-            place.append(address)
-            up.set()
-            await asyncio.to_thread(over.wait)
-
-    thread = threading.Thread(target=lambda: asyncio.run(story()))
-    thread.start()
-    assert up.wait(30)
-    try:
-        yield f"{place[0]}/v1"
-    finally:
-        over.set()
-        thread.join(30)
-
-
-@pytest.fixture(scope="module")
-def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    place = tmp_path_factory.mktemp("up")
-    with running("up", "--data", str(place / "data"), "--port", "0", stderr=place / "err", **UNHURRIED) as process:
-        yield process.ready()["bootstrap"]
-        assert process.end()[0] == 0
+ANA, EVA = "front-ana-0123456789", "front-eva-0123456789"
 
 
 @pytest.fixture(scope="module")
@@ -85,54 +25,28 @@ def model() -> ScriptedModel:
 
 
 @pytest.fixture(scope="module")
-def settings(model: ScriptedModel, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    place = tmp_path_factory.mktemp("settings")
-    (place / "tokens.json").write_text(json.dumps(TOKENS))
-    (place / "key").write_text(KEY)
-    with in_background(model) as url:
-        yield {
-            "FATHOM_ASK_TOKENS_FILE": str(place / "tokens.json"), "FATHOM_UPSTREAM_KEY_FILE": str(place / "key"),
-            "FATHOM_UPSTREAM_URL": url, "FATHOM_UPSTREAM_WAIT_MS": "60000",
-            "FATHOM_TOOL_POLICY": str(policies.CHECKOUT / "tools.yaml"),
-        }  # fmt: skip
+def url(
+    tenant: Tenant, stranger: Tenant, model: ScriptedModel, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    place = tmp_path_factory.mktemp("serve")
+    tokens = {ANA: {"tenant": tenant.name, "user": "ana"}, EVA: {"tenant": stranger.name}}
+    beside = ("--broker", tenant.bootstrap)
+    with in_background(model) as upstream:
+        fronted = settings(upstream, tokens, place)
+        with running("serve", "--port", "0", *beside, stderr=place / "err", **fronted) as process:
+            yield reachable(process).removesuffix("/ask") + "/v1"
+            assert process.end() == (0, "")
+            assert "Traceback" not in process.said()
+            assert not [secret for secret in (*tokens, KEY) if secret in process.said()]
 
 
 @pytest.fixture(scope="module")
-def url(broker: str, settings: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    errors = tmp_path_factory.mktemp("serve") / "err"
-    with running("serve", "--port", "0", "--broker", broker, stderr=errors, **settings) as process:
-        yield reachable(process).removesuffix("/ask") + "/v1"
-        assert process.end() == (0, "")
-        assert "Traceback" not in errors.read_text()
-        assert not [secret for secret in (*TOKENS, KEY) if secret in errors.read_text()]
-
-
-def client(url: str, token: str = ANA, conversation: str | None = None) -> openai.OpenAI:
-    headers = {"Fathom-Conversation": conversation} if conversation else {}
-    return openai.OpenAI(base_url=url, api_key=token, max_retries=0, timeout=90, default_headers=headers)
-
-
-def ask(asking: openai.OpenAI, *said: str) -> Any:
-    """The answer to the last of a dialogue's texts, users' and assistants' in turn."""
-    roles = ("user", "assistant")
-    messages = [{"role": roles[number % 2], "content": text} for number, text in enumerate(said)]
-    return asking.chat.completions.with_raw_response.create(model="m", messages=messages)
-
-
-def until(found: Callable[[], Any]) -> Any:
-    deadline = time.monotonic() + 60
-    while not (come := found()):
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
-    return come
-
-
-def turns(broker: str, conversation: str) -> list[dict[str, Any]]:
-    return [r["value"] for r in records(broker, "conversation.turns") if r["value"]["conversation_id"] == conversation]
+def broker(tenant: Tenant) -> str:
+    return tenant.bootstrap
 
 
 def test_both_sides_of_a_chat_are_in_memory_for_the_next_question(broker: str, url: str, model: ScriptedModel):
-    asking = client(url, conversation=f"c-{uuid4()}")
+    asking = client(url, ANA, f"c-{uuid4()}")
     first = ask(asking, "When is the deadline of the Atlas contract?")
     conversation = first.headers["fathom-conversation"]
     assert (first.headers["fathom-depth"][0], int(first.headers["fathom-tokens"]) > 0) == ("D", True)
@@ -156,7 +70,7 @@ def test_both_sides_of_a_chat_are_in_memory_for_the_next_question(broker: str, u
     assert [turn["role"] for turn in turns(broker, conversation)].count("user") == 2
 
 
-def test_twenty_chats_of_two_tenants_at_once_keep_apart(broker: str, url: str):
+def test_twenty_chats_of_two_tenants_at_once_keep_apart(tenant: Tenant, stranger: Tenant, url: str):
     asking = {token: client(url, token) for token in (ANA, EVA)}
 
     def chat(number: int) -> tuple[str, str]:
@@ -168,12 +82,12 @@ def test_twenty_chats_of_two_tenants_at_once_keep_apart(broker: str, url: str):
     with ThreadPoolExecutor(20) as pool:
         made = list(pool.map(chat, range(20)))
     assert len({conversation for _, conversation in made}) == 20
-    packs = {p["value"]["pack_id"]: p for p in records(broker, "context-packs.out")}
+    packs = {p["value"]["pack_id"]: p for p in records(tenant.bootstrap, "context-packs.out")}
     for number, (pack_id, conversation) in enumerate(made):
         pack = packs[pack_id]
         assert (pack["value"]["conversation_id"], pack["headers"]["tenant"]) == (
             conversation,
-            ("acme", "beta")[number % 2],
+            (tenant.name, stranger.name)[number % 2],
         )
         others = [f"canary-{other:02}" for other in range(20) if other % 2 != number % 2]
         assert [word for word in others if word in json.dumps(pack["value"])] == []
@@ -190,7 +104,7 @@ def test_what_one_tenant_said_no_other_gets_in_a_conversation_of_the_same_name(b
 
 
 def test_the_gate_completes_or_refuses_the_models_calls(url: str):
-    asking = client(url, conversation=f"c-{uuid4()}")
+    asking = client(url, ANA, f"c-{uuid4()}")
     [refused] = ask(asking, "status, please").parse().choices
     assert refused.finish_reason == "stop"
     assert refused.message.tool_calls is None
@@ -198,45 +112,3 @@ def test_the_gate_completes_or_refuses_the_models_calls(url: str):
     [completed] = ask(asking, "status of ORD-2002, please").parse().choices
     [call] = completed.message.tool_calls
     assert json.loads(call.function.arguments) == {"order_id": "ORD-2002", "include_items": True}
-
-
-def test_the_node_client_chats_streams_leaves_and_fails_as_it_does_with_openai(
-    broker: str, url: str, model: ScriptedModel
-):
-    try:
-        home = modules()
-    except InstallError as error:
-        pytest.skip(str(error))
-    conversation = f"c-{uuid4()}"
-    program = shutil.copy(NODE, home / NODE.name)
-    ran = subprocess.run(
-        ["node", str(program), url, ANA, conversation], capture_output=True, text=True, timeout=120, check=False
-    )
-    assert ran.returncode == 0, ran.stderr
-    said = json.loads(ran.stdout)
-    assert said["whole"] == "Answer to: When is the deadline of the Atlas contract?"
-    assert said["streamed"] == "Answer to: Who decides about the Atlas contract?"
-    assert said["models"] == ["m"]
-    assert said["headers"]["fathom-conversation"] == conversation
-    assert {why: (kind, status) for why, (kind, status, _) in said["failed"].items()} == {
-        "401": ("AuthenticationError", 401), "429": ("RateLimitError", 429), "500": ("InternalServerError", 500),
-        "cut": ("APIError", None),
-    }  # fmt: skip
-    assert "gave no whole answer" in said["failed"]["cut"][2]
-    until(lambda: model.left)
-    found = until(lambda: len(found := turns(broker, conversation)) == 11 and found)
-    spoken = [(turn["content"], turn.get("status")) for turn in found if turn["role"] == "assistant"]
-    assert sorted(spoken, key=str) == sorted(
-        [(said["whole"], None), (said["streamed"], None), ("early", "incomplete"), ("so", "incomplete")], key=str
-    )
-
-
-def test_without_a_broker_the_model_answers_all_the_same(settings: dict[str, str], tmp_path: Path):
-    with running("serve", "--port", "0", "--broker", "127.0.0.1:1", stderr=tmp_path / "err", **settings) as process:
-        url = process.ready()["url"].removesuffix("/ask") + "/v1"
-        done = ask(client(url), "Hello there")
-        assert done.parse().choices[0].message.content == "Answer to: Hello there"
-        assert done.headers["fathom-status"] == "passed-through; reason=broker"
-        assert "fathom-message-id" not in done.headers
-        assert process.end()[0] == 0
-    assert "Traceback" not in (tmp_path / "err").read_text()

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.test_up import IN_MEMORY, ROOT, _clean
+from tests.checkout import ROOT
+from tests.e2e.processes import IN_MEMORY, clean
 
 # Before the command's first line there is only Python, which says in its own way that it was interrupted.
 STARTED = """
@@ -24,7 +25,7 @@ def ended(shell: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """What a line of bash ends with; `fathom` is the command."""
     command = f'fathom() {{ "{sys.executable}" -m streams "$@"; }}; set -o pipefail; {shell}'
     return subprocess.run(
-        ["bash", "-c", command], cwd=ROOT, env={**_clean(), **environment}, capture_output=True, text=True, timeout=60
+        ["bash", "-c", command], cwd=ROOT, env={**clean(), **environment}, capture_output=True, text=True, timeout=60
     )
 
 
@@ -120,7 +121,7 @@ def test_a_taken_http_port_is_named_with_its_setting(tmp_path: Path):
 def test_the_shipped_policy_is_found_from_any_folder(tmp_path: Path):
     found = subprocess.run(
         [sys.executable, "-m", "streams", "config", "check"],
-        cwd=tmp_path, env={**_clean(), "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=60,
+        cwd=tmp_path, env={**clean(), "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=60,
     )  # fmt: skip
     assert (found.returncode, found.stdout, found.stderr) == (0, "all settings can be used\n", "")
 
@@ -145,7 +146,7 @@ def test_an_interrupt_at_any_moment_ends_it_silently(verb: tuple[str, ...], tmp_
         more = ("--data", str(tmp_path / str(number))) if verb[0] == "up" else ()
         process = subprocess.Popen(
             [sys.executable, "-c", STARTED, *verb, *more],
-            cwd=ROOT, env={**_clean(), **IN_MEMORY}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            cwd=ROOT, env={**clean(), **IN_MEMORY}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         assert process.stdout is not None
         assert process.stdout.readline() == "started\n"

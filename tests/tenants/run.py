@@ -1,4 +1,4 @@
-"""`make tenants`: a thousand tenants ask every store, twins, embedded and real, at least a hundred thousand times."""
+"""A thousand tenants ask every store, twins, embedded and real, at least a hundred thousand times."""
 
 import argparse
 import asyncio

@@ -9,7 +9,7 @@ import pytest
 from streams.audit.chain import Partition
 from tests.builders.sealed_log import AT, HEADS, YEAR, SealedLog, sealed, tampered
 
-# `make audit-tampering` makes a thousand.
+# `make proofs PART=rules SIZE=full` makes a thousand.
 CHANGES = int(os.environ.get("FATHOM_TEST_CHANGES", "50"))
 DECISIONS = Partition("memory.decisions", 0)
 

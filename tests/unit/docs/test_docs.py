@@ -3,20 +3,40 @@
 import json
 import shutil
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
+from schemas import json_schema
 from schemas.topics import AUDIT_HEADS, BY_NAME, MEMORY_QUARANTINES, PACKS_PARTIAL, TOPICS
 from streams.docs import generate, pages
 from streams.docs.asyncapi import sent
+from streams.docs.types import model
+from streams.edges.http.app import api
 from streams.kafka.topics_plan import wanted
 from streams.topology import STAGES
+from tests.builders.event_schemas import schema_of
 
 ROOT = generate.ROOT
-MADE = generate.documents(ROOT)
+# What follows from the code alone is the same for every checkout, and is made once.
+ONCE = (
+    (json_schema, "schema_of", schema_of),
+    (api, "document", cache(api.document)),
+    (model, "wire_types", cache(model.wire_types)),
+)
+
+
+def documents(root: Path) -> dict[str, str]:
+    with pytest.MonkeyPatch.context() as patch:
+        for module, name, made in ONCE:
+            patch.setattr(module, name, made)
+        return generate.documents(root)
+
+
+MADE = documents(ROOT)
 API: dict[str, Any] = json.loads(MADE["schemas/asyncapi.json"])
 CHANNELS, OPERATIONS, MESSAGES = API["channels"], API["operations"], API["components"]["messages"]
 # The fields that AsyncAPI 3.0 and its Kafka bindings 0.5.0 know, of what we use.
@@ -66,8 +86,10 @@ def test_the_documents_of_this_checkout_are_fresh() -> None:
 
 
 @pytest.fixture
-def checkout(tmp_path: Path) -> Path:
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """What the documents are made from, and the documents."""
+    for module, name, made in ONCE:
+        monkeypatch.setattr(module, name, made)
     shutil.copytree(ROOT / "schemas" / "examples", tmp_path / "schemas" / "examples")
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     generate.write(tmp_path, MADE)

@@ -2,24 +2,19 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from functools import cache
 
 from streams.edges.cli.doctor.remedies import REMEDIES
 from streams.edges.client.errors import CODES, error_page
 from streams.runtime.dead_letters import BUG
 from streams.runtime.suspects import CODE as CRASH_LOOP
 from tests.checkout import ROOT
+from tests.unit.house import tree
 
 # Where a code is made, and the position of the code among the arguments.
 MADE_BY = {"Rejected": 0, "Undecodable": 0, "Refused": 1, "Skipped": 1}
 STATUS = {"Problem": 0, "closing": 0}
 CODE = re.compile(r"[a-z]+(?:_[a-z]+)*")
-
-
-def _trees() -> Iterator[ast.AST]:
-    for root in ("agents", "schemas", "streams"):
-        for path in sorted((ROOT / root).rglob("*.py")):
-            yield ast.parse(path.read_text())
 
 
 def _argument(node: ast.AST, places: dict[str, int]) -> object:
@@ -30,10 +25,11 @@ def _argument(node: ast.AST, places: dict[str, int]) -> object:
     return argument.value if isinstance(argument, ast.Constant) else None
 
 
+@cache
 def _codes() -> set[str]:
     found = {BUG, CRASH_LOOP}
-    for tree in _trees():
-        for node in ast.walk(tree):
+    for path in tree.naming((*MADE_BY, "unacceptable", "code")):
+        for node in tree.nodes(path):
             code = _argument(node, MADE_BY)
             if isinstance(code, str) and CODE.fullmatch(code):
                 found.add(code)
@@ -56,8 +52,9 @@ def _codes() -> set[str]:
     return found
 
 
+@cache
 def _statuses() -> set[str]:
-    used = {_argument(node, STATUS) for tree in _trees() for node in ast.walk(tree)}
+    used = {_argument(node, STATUS) for path in tree.naming(STATUS) for node in tree.nodes(path)}
     return {f"HTTP {status}" for status in used if isinstance(status, int)}
 
 

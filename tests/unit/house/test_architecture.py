@@ -4,7 +4,7 @@ import ast
 import re
 import sys
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -15,6 +15,7 @@ import agents
 import schemas
 import streams
 from tests.checkout import ROOT
+from tests.unit.house import tree
 
 PACKAGES = ("schemas", "agents", "streams", "tests")
 # What an agent may share with others: rules, ports, errors, and the frames that several agents stand in.
@@ -62,17 +63,21 @@ class Module:
 def read(root: Path) -> tuple[Module, ...]:
     """Every module of a checkout."""
     return tuple(
-        _module(".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__"), path.read_text())
+        _module(_named(path, root), list(ast.walk(ast.parse(path.read_text()))))
         for package in PACKAGES
         for path in sorted((root / package).rglob("*.py"))
     )
 
 
-def _module(name: str, text: str) -> Module:
-    tree = ast.parse(text)
+def _named(path: Path, root: Path) -> str:
+    return ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
+
+
+def _module(name: str, nodes: Sequence[ast.AST]) -> Module:
+    """A source by its nodes, of which the first is the whole."""
     imports: dict[str, None] = {}
     uses: set[str] = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             imports |= dict.fromkeys(name.name for name in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -83,12 +88,34 @@ def _module(name: str, text: str) -> Module:
             uses.add(node.attr)
         elif isinstance(node, ast.Name):
             uses.add(node.id)
-    return Module(name, tuple(imports), frozenset(uses), not tree.body or ast.get_docstring(tree) is not None)
+    whole = nodes[0]
+    assert isinstance(whole, ast.Module)
+    return Module(name, tuple(imports), frozenset(uses), not whole.body or ast.get_docstring(whole) is not None)
+
+
+@cache
+def product() -> tuple[Module, ...]:
+    """Every module of this checkout's product."""
+    return tuple(_module(_named(path, ROOT), tree.nodes(path)) for path in tree.sources())
 
 
 @cache
 def ours() -> tuple[Module, ...]:
-    return read(ROOT)
+    """Every module of this checkout."""
+    return (*product(), *(_test_module(path) for path in tree.sources("tests")))
+
+
+# A docstring that is the whole of its statement.
+DOCSTRING = re.compile(r'\A"""(?:[^"\\]|\\.|"(?!""))*"""[ \t]*\n', re.DOTALL)
+RELATIVE = re.compile(r"\bfrom\s*\.")
+
+
+def _test_module(path: Path, root: Path = ROOT) -> Module:
+    """A module of the tests, which may know all others: where its words show nothing wrong it is not taken apart."""
+    text = path.read_text()
+    if DOCSTRING.match(text) and not RELATIVE.search(text):
+        return Module(_named(path, root), (), frozenset(), True)
+    return _module(_named(path, root), list(ast.walk(ast.parse(text))))
 
 
 def within(module: str, package: str) -> bool:
@@ -159,11 +186,11 @@ def test_imports_point_inwards_and_agents_do_not_know_each_other() -> None:
 
 
 def test_only_the_settings_read_the_environment() -> None:
-    assert environment_readers(ours()) == []
+    assert environment_readers(product()) == []
 
 
 def test_schemas_and_agents_import_nothing_by_a_name_made_up_at_run_time() -> None:
-    assert hidden_imports(ours()) == []
+    assert hidden_imports(product()) == []
 
 
 def test_packages_hold_no_code_of_their_own() -> None:
@@ -244,6 +271,27 @@ def test_a_wrong_import_is_found(checkout: Callable[[str, str], Path], path: str
     found = wrong_imports(read(checkout(path, text)))
     assert len({line.split(": ")[2] for line in found}) == 1
     assert why in found[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "relative", "described"),
+    [
+        ('"""A."""\n\nimport os\n', False, True),
+        ('"""A."""\n\ndef f():\n    from .b import c\n', True, True),
+        ('"""A."""\n\nfrom . import c\n', True, True),
+        ("import os\n", False, False),
+        ('"""A.""".strip()\n', False, False),
+        ("", False, True),
+    ],
+)
+def test_what_is_wrong_in_a_test_is_found(
+    checkout: Callable[[str, str], Path], text: str, relative: bool, described: bool
+) -> None:
+    root = checkout("tests/unit/test_x.py", text)
+    module = _test_module(root / "tests/unit/test_x.py", root)
+    assert ([line.endswith("absolute") for line in wrong_imports([module])] != [], module.described) == (
+        relative, described,
+    )  # fmt: skip
 
 
 GOOD = [

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping
 
 import pytest
 
-from tests.unit.house.test_architecture import Module, ours, within
+from tests.unit.house import test_architecture as architecture
+from tests.unit.house.test_architecture import Module, within
 
 # A package and what it imports; `schemas` may be imported by all. Modules right under `agents` and `streams` are
 # packages of their own here: `streams.config` is known to nearly all, `streams.topology` to few.
@@ -184,8 +185,8 @@ def drawn(modules: Iterable[Module]) -> dict[str, set[str]]:
 
 
 def product() -> list[Module]:
-    folders = {name.rpartition(".")[0] for name in (module.name for module in ours())}
-    return [module for module in ours() if not within(module.name, "tests") and module.name not in folders]
+    folders = {module.name.rpartition(".")[0] for module in architecture.product()}
+    return [module for module in architecture.product() if module.name not in folders]
 
 
 def stated() -> dict[str, set[str]]:

@@ -2,7 +2,7 @@
 
 import sys
 
-from tests.run import Run
+from tests.steps import Run, Step
 
 CRASH = "import os, signal; print('at the third one', flush=True); os.kill(os.getpid(), signal.SIGSEGV)"
 FAILURE = "print('FAILED tests/a.py::test_b - no'); raise SystemExit(1)"
@@ -10,12 +10,12 @@ FAILURE = "print('FAILED tests/a.py::test_b - no'); raise SystemExit(1)"
 
 def said_of(code: str) -> tuple[int, str]:
     run = Run(lambda _: None)
-    run.step("a step", sys.executable, "-c", code)
+    run.step(Step("a step", (sys.executable, "-c", code)))
     return run.report(), "\n".join(run.failures)
 
 
 def test_a_process_that_dies_is_named_with_its_signal_and_its_last_lines() -> None:
-    assert said_of(CRASH) == (1, "a step: ended with -11, its last lines\n  at the third one")
+    assert said_of(CRASH) == (1, "a step: exit code -11, last lines:\n  at the third one")
 
 
 def test_a_test_that_fails_is_named_alone() -> None:

@@ -18,6 +18,7 @@ from streams.kafka.log_reader import events, records
 from streams.kafka.time_slice import SLICE_S
 from streams.views.kafka_log import MAX_BUFFERED, portions
 from tests.checkout import ROOT
+from tests.unit.house import tree
 
 A, B = TopicPartition("turns", 0), TopicPartition("turns", 1)
 
@@ -125,8 +126,8 @@ MADE = {"AIOKafkaConsumer", "AIOKafkaProducer", "AIOKafkaAdminClient"}
 def test_every_client_of_ours_is_made_in_one_file_and_says_how_long_a_broker_may_hold_its_fetch():
     made = {
         path.relative_to(ROOT).as_posix()
-        for path in (ROOT / "streams").rglob("*.py")
-        for call in ast.walk(ast.parse(path.read_text()))
+        for path in tree.naming(MADE, "streams")
+        for call in tree.nodes(path)
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in MADE
     }
     assert made == {"streams/kafka/clients.py"}

@@ -9,7 +9,7 @@ import pytest
 from streams import config
 from streams.kafka import clients
 from streams.kafka.security import PLAINTEXT, Security, security_of
-from tests.checkout import ROOT
+from tests.unit.house import tree
 
 SECRET = "s3cret-of-the-broker"
 
@@ -74,10 +74,11 @@ def test_the_embedded_broker_knows_no_security(password: str):
 def test_no_client_of_kafka_is_made_without_the_security_of_the_process():
     """All are made in one file; a group's member gets its own in `client_options`, from the worker."""
     made, bare = 0, []
-    for path in sorted((ROOT / "streams").rglob("*.py")):
-        for call in (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)):
+    making = ("new_consumer", "new_producer", "new_admin")
+    for path in tree.naming(making, "streams"):
+        for call in (node for node in tree.nodes(path) if isinstance(node, ast.Call)):
             name = ast.unparse(call.func)
-            if name.rpartition(".")[2] in ("new_consumer", "new_producer", "new_admin"):
+            if name.rpartition(".")[2] in making:
                 made += 1
                 given = [ast.unparse(each) for each in (*call.args, *(each.value for each in call.keywords))]
                 if not any("security" in each or "client_options" in each for each in given):

@@ -37,7 +37,7 @@ def written(folder: Path, text: str | bytes) -> Path:
         ("narrator: off", 20, True),
         ("ttl_seconds: 2026-13-45", 20, True),
         (b"\xff\xfe\xff", 20, True),
-        ("[" * 5000, 20, True),
+        ("[" * 1000, 20, True),
         ("max_turns: &a [*a]", 20, True),
         ("", 20, False),
         ("context:\n", 20, False),

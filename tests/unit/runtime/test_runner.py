@@ -24,6 +24,7 @@ from streams.stage import Stage
 from streams.telemetry import metrics
 from streams.testing.pipeline import FakeClock, MemoryLog
 from streams.topology import STAGES
+from tests.builders.examples import examples
 
 
 class Member:
@@ -281,21 +282,21 @@ def test_no_number_of_bad_records_of_one_producer_stops_the_stage_for_others(
         return metrics.REFUSED.labels("ingestion")._value.get()
 
     async def scenario(bench: Bench) -> None:
-        for offset in range(3_000):
+        for offset in range(number):
             record = replace(document(offset, f"bad{offset}"), headers=(("tenant", b"careless"),))
             bench.runner.sink(record if refused == "rejected" else replace(record, value=b"no json"))
             await bench.runner.idle()
-        bench.runner.sink(document(3_000, "good"))
+        bench.runner.sink(document(number, "good"))
         await bench.runner.idle()
         assert not bench.runner.failed.done()
 
-    before = counted()
+    before, number = counted(), examples(3_000)
     with caplog.at_level("WARNING", "fathom.stage"):
         bench = running(bad, scenario, dlq_max_consecutive=5, dlq_max_ratio=0.1)
     assert bench.stub.seen == ["good"]
-    assert len(bench.letters) == 3_000
-    assert bench.member.acked == list(range(3_001))
-    assert counted() - before == 3_000
+    assert len(bench.letters) == number
+    assert bench.member.acked == list(range(number + 1))
+    assert counted() - before == number
     [told] = [record.fields for record in caplog.records if record.message == "stage.refused"]
     assert (told["tenant"], told["topic"], told["offset"]) == ("careless", DOCUMENTS_IN.name, 0)
 

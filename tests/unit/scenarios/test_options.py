@@ -17,6 +17,7 @@ from schemas.retrieval import MemoryClass
 from schemas.topics import DEPTH_CLASSIFIED, DOCUMENTS_IN, MEMORY_DECISIONS, MESSAGES_IN, PACKS_PARTIAL, RETRIEVAL_PLANS
 from streams.testing.pipeline import Pipeline
 from tests.builders.events import plan
+from tests.builders.examples import examples
 
 D0, D1, D2, D3, D4 = DepthLevel
 STATE = {MemoryClass.WORKING_SET, MemoryClass.PERSONA}
@@ -203,7 +204,7 @@ levels = st.sampled_from([None, *DepthLevel])
     max_tokens=st.none() | st.integers(1, 20_000),
     tier=st.sampled_from([None, "minimal", "standard", "deep"]),
 )
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_option_breaks_the_budget_of_a_pack(
     full: Pipeline, text: str, depths: Any, look_up: str | None, max_tokens: int | None, tier: str | None
 ):

@@ -17,9 +17,10 @@ from streams.telemetry.tracing import NextIds, StageTracer
 from streams.testing.pipeline import Pipeline
 from streams.topology import STAGES
 from tests.builders.deep_answers import LAW, QUESTION
+from tests.builders.examples import few
 from tests.builders.untimed import untimed
 
-MESSAGES = 200
+MESSAGES = few(200, 40)
 TRACE, ABOVE = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 SAID = ("Qual o email do João Silva?", "O prazo do projeto é dia 20.", "Por que o prazo mudou?", "What did we decide?")
 
@@ -64,6 +65,7 @@ def talk(fathom: Pipeline, messages: int) -> None:
 
 
 def test_two_hundred_messages_have_a_whole_trace_each_to_their_pack(exported: InMemorySpanExporter):
+    """Two hundred where all cases are tried."""
     with Pipeline() as fathom:
         talk(fathom, MESSAGES)
         packs = {pack.message_id for pack in answered(fathom)}

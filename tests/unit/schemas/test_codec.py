@@ -19,6 +19,7 @@ from schemas.envelope import Envelope, Outgoing, Received
 from schemas.retrieval import JoinTicked
 from schemas.topics import BY_NAME, DOCUMENTS_IN, MESSAGES_IN, PACKS_PARTIAL, TOPICS, Topic
 from streams.docs.examples import load
+from tests.builders.examples import examples
 
 GOLDEN = load()
 ASK = {"question": "Qual o prazo?", "conversation_id": "c1", "nickname": None, "client_id": "web"}
@@ -364,7 +365,7 @@ def test_what_a_refusal_says_is_short_however_long_the_fields_name() -> None:
 # --- whatever bytes come, an event or a reason ----------------------------------------------------------------------
 
 BATCH = 15  # cases drawn from each seed: drawing costs more than decoding
-SEEDS = settings(max_examples=75, deadline=None, derandomize=True, database=None)
+SEEDS = settings(max_examples=examples(75), deadline=None, derandomize=True, database=None)
 
 
 def event_or_reason(topic: Topic, raw: bytes, headers: list[tuple[str, bytes]]) -> bool:
@@ -385,7 +386,7 @@ HEADER_NAMES = ("ce_id", "ce_time", "ce_type", "tenant", "content-type", "user_i
 HEADER_VALUES = (b"application/cloudevents+json", b"2025-03-10", b"\xff", b"", b"\x00", b"0")
 
 
-@settings(max_examples=200, deadline=None, derandomize=True, database=None)
+@settings(max_examples=examples(200), deadline=None, derandomize=True, database=None)
 @given(raw=st.binary(max_size=60), seed=st.integers(0, 2**32))
 def test_random_bytes_raise_nothing_but_undecodable(raw: bytes, seed: int) -> None:
     rng = random.Random(seed)

@@ -12,13 +12,13 @@ from schemas import codec
 from schemas.base import Conversation, Event, Value, attributes_by_wire_name, entity_key
 from schemas.codec import Undecodable
 from schemas.items import ItemBase
-from schemas.json_schema import schema_of
 from schemas.memory import EntryBase
 from schemas.packs import ContextPack
 from schemas.retrieval import JoinTicked
 from schemas.topics import BY_NAME, TOPICS, Topic
 from streams.docs.examples import EXAMPLES, Example, load
 from streams.stores.tokens import O200kTokens
+from tests.builders.event_schemas import schema_of
 
 GOLDEN = load()
 EVENTS = [(event, topic) for topic in TOPICS for event in topic.events]

@@ -15,7 +15,6 @@ from schemas.base import Conversation, Event, derive, entity_key, printable_id
 from schemas.chat import AskPayload, ChatMessage
 from schemas.depth import DepthClassified, RequestOptions
 from schemas.items import ItemBase
-from schemas.json_schema import schema_of
 from schemas.memory import ClaimAsserted, PackDecision
 from schemas.packs import ContextPack
 from schemas.topics import (
@@ -28,10 +27,12 @@ from schemas.topics import (
     Topic,
     dead_letter_topic,
 )
+from tests.builders.event_schemas import schema_of
+from tests.builders.examples import examples
 
 CE_TYPE = re.compile(r"[a-z]+\.[a-z]+(-[a-z]+)*\.v[1-9][0-9]*")
 PACK = schema_of(ContextPack, next(topic for topic in TOPICS if ContextPack in topic.events))
-QUICK = settings(max_examples=150, deadline=None, derandomize=True, database=None)
+QUICK = settings(max_examples=examples(150), deadline=None, derandomize=True, database=None)
 
 ids = st.text("aB7:|%_.~-/é日😀", min_size=1, max_size=4)
 

@@ -11,6 +11,7 @@ from neo4j._codec.packstream.v1 import PackableBuffer, Packer
 from neo4j.time import DateTime
 
 from streams.stores.neo4j_values import EPOCH, native, sent
+from tests.builders.examples import examples
 
 NOON = datetime(2026, 3, 2, 12, 1, 2, 3456, tzinfo=UTC)
 FIRST, LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
@@ -25,7 +26,7 @@ def packed(value: Any) -> bytes:
 
 
 @given(TIMES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_a_time_is_sent_as_the_driver_sends_it(at: datetime) -> None:
     assert packed(sent(at)) == packed(at)
     assert not isinstance(sent(at), datetime)

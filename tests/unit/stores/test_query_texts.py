@@ -3,7 +3,6 @@
 import ast
 import re
 from collections.abc import Iterable, Iterator
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from streams.stores.graph.schema import LINK_ENDS, relation
 from tests.checkout import ROOT
 from tests.tenants.mutants import query_texts
 from tests.tenants.origins import Module, Search, built, constant_texts, module, modules
+from tests.unit.house import tree
 
 STORES = modules(ROOT)
 # Which sources speak to which driver; a source that imports one and is not here is found below.
@@ -189,31 +189,24 @@ def test_a_built_key_or_script_is_found(line: str) -> None:
     assert [*built([bad], keys()), *built([bad], scripts())] != []
 
 
-@cache
-def trees() -> dict[Path, ast.Module]:
-    """Every source of the product."""
-    found = [path for package in ("schemas", "agents", "streams") for path in sorted((ROOT / package).rglob("*.py"))]
-    return {path: ast.parse(path.read_text()) for path in found}
-
-
 def name_of(path: Path) -> str:
     return ".".join(path.relative_to(ROOT).with_suffix("").parts)
 
 
-def attributes(tree: ast.Module) -> set[str]:
-    return {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+def attributes(path: Path) -> set[str]:
+    return {node.attr for node in tree.nodes(path) if isinstance(node, ast.Attribute)}
 
 
 def test_only_known_sources_speak_to_a_driver() -> None:
-    speak = {name_of(path): SPEAKERS.keys() & imported(tree) for path, tree in trees().items()}
+    speak = {name_of(path): SPEAKERS.keys() & imported(path) for path in tree.naming(SPEAKERS)}
     for driver, known in SPEAKERS.items():
         assert {source for source, drivers in speak.items() if driver in drivers} == known, driver
 
 
-def imported(tree: ast.Module) -> set[str]:
+def imported(path: Path) -> set[str]:
     """The packages a source imports."""
     found: set[str] = set()
-    for node in ast.walk(tree):
+    for node in tree.nodes(path):
         if isinstance(node, ast.Import):
             found |= {each.name.partition(".")[0] for each in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -257,7 +250,7 @@ def test_no_read_binds_a_node_by_a_property_in_its_pattern() -> None:
 
 
 def test_the_dumps_are_asked_by_no_store() -> None:
-    users = {name_of(path) for path, tree in trees().items() if WHOLE & attributes(tree)}
+    users = {name_of(path) for path in tree.naming(WHOLE) if WHOLE & attributes(path)}
     assert users <= {"streams.stores.graph.kglite_engine", "streams.stores.graph.memory"}
 
 
@@ -338,7 +331,7 @@ def _compiles(value: ast.expr) -> bool:
 
 
 def test_what_must_match_as_a_whole_is_matched_as_a_whole() -> None:
-    assert half_matched(trees().values()) == []
+    assert half_matched(tree.parsed(path) for path in tree.naming(("match", "compile"))) == []
 
 
 def test_half_a_match_is_found() -> None:

@@ -11,6 +11,7 @@ from streams.stores.language import LinguaLanguage, WordVotes, best_language
 from streams.stores.passages import vectors
 from streams.stores.passages.vectors import RECENT, HashingEmbedder, UseEmbedder
 from streams.stores.tokens import EstimatedTokens, O200kTokens, best_tokens
+from tests.builders.examples import examples
 
 COUNTERS = {"o200k": O200kTokens(), "estimate": EstimatedTokens()}
 TEXTS = st.text(max_size=120) | st.sampled_from(
@@ -23,7 +24,7 @@ def counter(request):
     return COUNTERS[request.param]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(text=TEXTS, limit=st.integers(-1, 60))
 @pytest.mark.parametrize("name", COUNTERS)
 def test_a_cut_text_is_a_prefix_within_the_limit(name, text, limit):
@@ -33,7 +34,7 @@ def test_a_cut_text_is_a_prefix_within_the_limit(name, text, limit):
     assert counter.count(cut) <= max(limit, 0)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(text=TEXTS)
 @pytest.mark.parametrize("name", COUNTERS)
 def test_a_text_within_the_limit_is_not_cut(name, text):

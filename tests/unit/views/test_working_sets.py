@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from datetime import timedelta
+from functools import cache
 from itertools import chain
 from typing import Any
 
@@ -28,6 +29,7 @@ from streams.topology import stages_of
 from streams.views import working_sets
 from streams.views.restorable import ViewLog
 from streams.views.working_sets import RecoverableWorkingSets
+from tests.builders.examples import few
 from tests.builders.untimed import untimed
 
 TALK = (
@@ -81,6 +83,12 @@ def talked(before: Callable[[Pipeline, int], None], **how: Any) -> Pipeline:
     return fathom
 
 
+@cache
+def undisturbed_talk() -> Pipeline:
+    """The talk with nothing done before its messages: only read, so that one serves all tests."""
+    return talked(lambda _fathom, _number: None, stages=HOT)
+
+
 def written(fathom: Pipeline, *names: str) -> dict[str, list[tuple[bytes | None, bytes | None]]]:
     """What lies on each topic, headers left out."""
     topics = names or tuple(topic.name for topic in TOPICS)
@@ -120,7 +128,7 @@ def test_away_for_some_messages_decisions_are_made_with_their_history_and_restor
         fathom.working_sets.away = 4 <= number < 9
 
     names = (CONVERSATION_TURNS.name, DEPTH_CLASSIFIED.name)
-    undisturbed = talked(lambda _fathom, _number: None, stages=HOT)
+    undisturbed = undisturbed_talk()
     disturbed = talked(away, stages=HOT, working_sets=Breakable())
     assert written(disturbed, *names) == written(undisturbed, *names)
     assert held(disturbed.working_sets) == held(undisturbed.working_sets)
@@ -134,7 +142,7 @@ def test_away_for_some_messages_decisions_are_made_with_their_history_and_restor
 @pytest.mark.covers("AC-44", "S1-L2")
 def test_what_a_store_missed_that_was_away_for_a_moment_is_brought_to_it_without_the_log():
     """A busy store that lets a second pass unanswered cost the whole log, which made everything busier still."""
-    store, undisturbed = Breakable(), talked(lambda _fathom, _number: None, stages=HOT)
+    store, undisturbed = Breakable(), undisturbed_talk()
     reads: list[int] = []
 
     def away(fathom: Pipeline, number: int) -> None:
@@ -167,7 +175,7 @@ class Interrupted(Breakable):
 
 
 def test_a_store_that_goes_again_while_it_is_caught_up_costs_no_reading_of_the_log():
-    store, undisturbed = Interrupted(), talked(lambda _fathom, _number: None, stages=HOT)
+    store, undisturbed = Interrupted(), undisturbed_talk()
     store.happens = lambda: setattr(store, "away", True)
     reads: list[int] = []
 
@@ -205,7 +213,7 @@ def test_whoever_gave_a_partition_up_files_nothing_more_of_what_was_missed():
 
 @pytest.mark.covers("AC-44", "S1-L2")
 def test_a_store_that_comes_back_emptied_is_not_only_brought_what_it_missed():
-    store, undisturbed = Breakable(), talked(lambda _fathom, _number: None, stages=HOT)
+    store, undisturbed = Breakable(), undisturbed_talk()
 
     def away(_fathom: Pipeline, number: int) -> None:
         store.away = 4 <= number < 6
@@ -218,7 +226,7 @@ def test_a_store_that_comes_back_emptied_is_not_only_brought_what_it_missed():
 
 def test_of_more_than_is_remembered_the_log_is_read(monkeypatch):
     monkeypatch.setattr(working_sets, "MAX_BUFFERED", 2)
-    store, undisturbed = Breakable(), talked(lambda _fathom, _number: None, stages=HOT)
+    store, undisturbed = Breakable(), undisturbed_talk()
 
     def away(fathom: Pipeline, number: int) -> None:
         store.away = 2 <= number < 9
@@ -389,7 +397,7 @@ SAID = st.lists(
 )
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=few(25, 8), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(said=SAID)
 def test_folding_the_turns_gives_the_working_set_of_having_lived_through_them(said):
     with Pipeline(stages=stages_of(["depth"])) as fathom:

@@ -14,6 +14,7 @@ from agents.core.packs.tiers import PROCESSING_TIERS
 from schemas.assessment import Assessment, QueryType
 from schemas.depth import DepthLevel
 from schemas.policy import AdvisedTool
+from tests.builders.examples import examples
 
 T = QueryType
 
@@ -332,7 +333,7 @@ def test_a_courtesy_before_a_question_does_not_hide_it(query: str) -> None:
     assert made.needs_deep_context
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.text(max_size=400), st.none() | st.text(max_size=100), st.lists(st.text(max_size=60), max_size=3))
 def test_any_text_has_one_assessment_always_the_same(query: str, summary: str | None, available: list[str]) -> None:
     made = assess(query, summary, available)

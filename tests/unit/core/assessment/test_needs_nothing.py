@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.core.assessment.needs_nothing import kind_of, needs_nothing, table
+from tests.builders.examples import examples
 
 # Written for this test; none is a phrase that the table was fitted on.
 NOTHING = (
@@ -180,7 +181,7 @@ def test_a_question_behind_any_courtesy_is_looked_up():
             assert not needs_nothing(f"{courtesy} {question}", has_history=True), courtesy
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.text(max_size=300), st.booleans())
 def test_any_text_has_one_answer_always_the_same(said: str, has_history: bool):
     assert needs_nothing(said, has_history=has_history) is needs_nothing(said, has_history=has_history)

@@ -16,6 +16,7 @@ from agents.core.packs.planning import Limits
 from agents.stages.assessor import Assessor
 from schemas.assessment import Assessment
 from streams.telemetry.clock import SystemClock
+from tests.builders.examples import examples
 
 PROMPT = """<task>
 Analyze this query to determine if deep context retrieval is needed.
@@ -99,6 +100,7 @@ def test_no_value_leaves_its_element():
     assert html.unescape(made.partition("<query>")[2].partition("</query>")[0]) == ESCAPES
 
 
+# All of them always: two marks side by side are rare.
 @settings(max_examples=100, deadline=None)
 @given(st.text(MARKUP, max_size=80), st.text(MARKUP, max_size=80))
 def test_whatever_is_asked_the_prompt_has_the_same_elements_and_can_be_sent(query: str, summary: str):
@@ -229,7 +231,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(st.one_of(PIECES, st.text(st.characters(), max_size=8)), max_size=60).map("".join))
 def test_whatever_is_answered_gives_an_assessment(answer: str):
     judged = read(answer)

@@ -27,6 +27,7 @@ from schemas.base import Conversation, Source
 from schemas.chat import Role, Turn
 from tests.builders.claim_pairs import CONTRARY, CONTROL, UPDATES, Pair
 from tests.builders.claims import HERE, NOON, said, session, talk, values
+from tests.builders.examples import examples
 
 SAYS = "O prazo é dia 15"
 CORRECTS = "Não, o prazo mudou para dia 20"
@@ -535,7 +536,7 @@ _TURNS = st.lists(
 )
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(_TURNS)
 def test_any_conversation_is_read_without_error_and_alike_twice(turns: list[tuple[str, str]]) -> None:
     claims = session(*turns)
@@ -549,7 +550,7 @@ def test_any_conversation_is_read_without_error_and_alike_twice(turns: list[tupl
         assert item.current in known
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(_MARKED, _MARKED)
 def test_only_the_same_subject_and_attribute_is_ever_contradicted(before: str, after: str) -> None:
     claims = {claim.claim_id: claim for claim in session(("user", before), ("user", after))}
@@ -561,7 +562,7 @@ def test_only_the_same_subject_and_attribute_is_ever_contradicted(before: str, a
             assert old.value != claim.value
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(_MARKED, max_size=8), st.sampled_from(("user", "system")))
 def test_every_statement_is_current_superseded_or_given_way_to_a_newer_one(texts: list[str], author: str) -> None:
     claims = session(*((author, text) for text in texts))

@@ -12,6 +12,7 @@ from agents.core.claims import summaries
 from agents.core.claims.summaries import summarise, summary_of, terms_of, topic_of
 from agents.core.conversation.memory import ConversationTurn, Turns, turn_of
 from schemas.base import Conversation
+from tests.builders.examples import examples
 
 NOON = datetime(2026, 3, 10, 12, 0, tzinfo=UTC)
 HERE = Conversation(tenant="acme", client_id="web", conversation_id="c1")
@@ -92,7 +93,7 @@ def test_the_speakers_are_named_in_the_language_of_the_summary() -> None:
 
 
 @given(st.lists(st.sampled_from(PROJECT), min_size=1, max_size=30), st.sampled_from(["pt", "en"]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_a_summary_is_the_same_whatever_was_summarised_before(said: list[ConversationTurn], lang: str) -> None:
     """What is kept of a turn holds wherever it stands, whoever said it, and in whichever language it is read."""
     turns = tuple(
@@ -161,7 +162,7 @@ _CONTENT = st.one_of(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.lists(_CONTENT, max_size=10), st.integers(-5, 400))
 def test_no_summary_is_ever_longer_than_its_limit(contents: list[str], max_chars: int) -> None:
     turns = talk(*contents)

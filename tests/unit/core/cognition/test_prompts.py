@@ -12,6 +12,7 @@ from agents.core.cognition.prompts.json_reply import first_list, objects, only_o
 from agents.core.cognition.prompts.prompt import evidence, texts
 from agents.core.cognition.verifier import ModelVerdict
 from schemas.cognition import CognitiveState, MindMapNode, Node, SubAnswer
+from tests.builders.examples import examples
 from tests.unit.core.cognition.runs import LAW, NOON, Run, opened, passage
 
 RULES = """REGRAS OBRIGATÓRIAS DE CITAÇÃO:
@@ -223,7 +224,7 @@ REASON, VERIFY, REFINE, PLAN = (at(n) for n in (Node.REASONER, Node.VERIFIER, No
 DONE = at(Node.MEMORY_STORE)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(REPLIES)
 def test_no_reply_raises_or_says_what_the_evidence_does_not(reply: str) -> None:
     if verifying.read(reply, ANSWER).approved:

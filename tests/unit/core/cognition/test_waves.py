@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schemas.cognition import CognitiveState, CognitiveTree, MindMapNode
+from tests.builders.examples import examples
 from tests.unit.core.cognition.runs import Run, opened
 
 TENANCY = {
@@ -75,7 +76,7 @@ def test_leaves_wait_for_all_below_what_they_name(uses: dict[str, tuple[str, ...
 NAMES = st.lists(st.sampled_from(("0", "1", "2", *LEAVES)), max_size=3, unique=True).map(tuple)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(uses=st.dictionaries(st.sampled_from(LEAVES), NAMES))
 def test_whatever_leaves_name_each_is_searched_once(uses: dict[str, tuple[str, ...]]) -> None:
     assert sorted(leaf for wave in waves(tree_of(CHILDREN, uses)) for leaf in wave) == sorted(LEAVES)

@@ -15,6 +15,7 @@ from schemas.depth import DepthClassified, DepthLevel
 from schemas.topics import DEPTH_CLASSIFIED
 from streams.models.open import Models
 from streams.testing.pipeline import Pipeline
+from tests.builders.examples import examples
 
 D0, D1, D2, D3, D4 = DepthLevel
 DOUBTFUL, SURE = "não entendi", "Não, o prazo mudou para dia 20"
@@ -140,7 +141,7 @@ def test_where_the_model_is_not_sure_either_more_context_wins(
     assert len(set(made.candidates)) == len(made.candidates)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.text(st.sampled_from("<>/&;{}message é\x00\ud800"), max_size=80))
 def test_a_message_cannot_leave_its_element(text: str):
     made = depth_prompt.prompt(f"{text}</message><level>", ())
@@ -148,7 +149,7 @@ def test_a_message_cannot_leave_its_element(text: str):
     made.encode()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.text(st.sampled_from("<>/depthlvD0123 .&;\ud800\x00"), max_size=80))
 def test_whatever_is_answered_is_a_level_or_nothing(said: str):
     chosen = depth_prompt.read(said)

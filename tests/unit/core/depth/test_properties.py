@@ -11,6 +11,7 @@ from agents.core.depth.levels import classify, warm
 from agents.core.language.text import fold
 from schemas.depth import DepthLevel
 from tests.builders.dialogues import ATLAS, CONTRACT, NOTHING, OFFER, PROJECT, SALES, talk
+from tests.builders.examples import examples
 from tests.unit.core.depth.test_messages import MESSAGES
 
 PIECES = (
@@ -46,7 +47,7 @@ def _warm() -> None:
     warm()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(ANYTHING, PASTS, LANGUAGES, ROLES)
 def test_every_message_gets_one_sound_decision(text: str, past: Turns, lang: str, role: str | None) -> None:
     decision = classify(text, past, lang=lang, user_role=role)
@@ -57,7 +58,7 @@ def test_every_message_gets_one_sound_decision(text: str, past: Turns, lang: str
     assert decision.level != DepthLevel.D4 or past
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(ANYTHING, PASTS, LANGUAGES)
 def test_evidence_is_words_of_the_message_each_said_once(text: str, past: Turns, lang: str) -> None:
     signals = classify(text, past, lang=lang).signals
@@ -67,14 +68,14 @@ def test_evidence_is_words_of_the_message_each_said_once(text: str, past: Turns,
 
 
 @pytest.mark.covers("CF-20")
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(ANYTHING, PASTS, ROLES)
 def test_a_contestation_is_never_lowered(text: str, past: Turns, role: str | None) -> None:
     contested = f"Não concordo. {text}"
     assert classify(contested, past, lang="pt", user_role=role).level == DepthLevel.D3
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(ANYTHING, PASTS, LANGUAGES)
 def test_a_role_never_lowers_the_level(text: str, past: Turns, lang: str) -> None:
     ladder = (DepthLevel.D4, *tuple(DepthLevel)[:4])
@@ -112,8 +113,10 @@ def test_fifty_thousand_hostile_characters_stay_far_below_the_limit(kind: str) -
         began = time.process_time()
         classify(HOSTILE[kind] + "?" * marks, past, lang="pt")
         took.append(time.process_time() - began)
-    # The best of five: what the rules cost, not what a collection in between does. Counting to a million takes 50 ms
-    # where a classification may take 100.
+        if min(took) < min(counted) / 2:
+            break
+    # The best of five, where the first leave a doubt: what the rules cost, not what a collection in between does.
+    # Counting to a million takes 50 ms where a classification may take 100.
     assert min(took) < min(counted)
 
 

@@ -21,6 +21,7 @@ from schemas.memory import (
     Profile,
     ProfileEntry,
 )
+from tests.builders.examples import examples
 
 NOON = datetime(2026, 3, 10, 12, 0, tzinfo=UTC)
 HANDBOOK = """# Manual de férias
@@ -283,7 +284,7 @@ _LINES = st.lists(
 ).map("\n".join)  # fmt: skip
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(_LINES)
 def test_no_word_of_a_document_is_lost(text: str) -> None:
     if not any(char.isalnum() for char in text):

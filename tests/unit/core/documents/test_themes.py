@@ -8,6 +8,7 @@ from agents.core.documents.entities import entities
 from agents.core.documents.knowledge import knowledge_of
 from agents.core.legal.references import legal_references
 from schemas.memory import ChunkEntry, ConceptEntry, KnowledgeRecorded, LegalEntry, Theme
+from tests.builders.examples import few
 from tests.unit.core.documents.test_knowledge import HANDBOOK, NOON, document
 
 LAWSUIT = """PETIÇÃO INICIAL
@@ -169,8 +170,9 @@ def test_a_concept_is_related_to_those_its_definition_names():
 
 @pytest.mark.parametrize(
     "text",
-    ["art. 5º e " * 4_000, "Lei nº 1 art. 1 " * 4_000, "Aa " * 20_000, "```x\n" * 20_000, "# A\n\nb\n\n" * 8_000,
-     "RE 574.706 " * 5_000, "TÍTULO\n\n" * 9_000],
+    ["art. 5º e " * few(4_000, 500), "Lei nº 1 art. 1 " * few(4_000, 500), "Aa " * few(20_000, 2000),
+     "```x\n" * few(20_000, 2000), "# A\n\nb\n\n" * few(8_000, 800), "RE 574.706 " * few(5_000, 500),
+     "TÍTULO\n\n" * few(9_000, 900)],
 )  # fmt: skip
 def test_hostile_documents_have_a_bounded_number_of_themes_names_and_references(text):
     batches = recorded(text)

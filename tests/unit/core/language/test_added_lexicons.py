@@ -2,31 +2,42 @@
 
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
 
+from agents.core.depth import levels
 from agents.core.language import lexicons
 from agents.core.language.lexicons import LexiconError, kinds_of, parse
+from schemas.depth import DepthLevel
+from streams.stores import word_lists
+from streams.stores.word_lists import BadWordLists
 
-SCRIPT = """
+SAID = "Qual o prazo do reembolso, mastigadinho?"
+# A process reads its word lists once.
+SCRIPT = f"""
 import sys
+from functools import cache
 from pathlib import Path
 from agents.core.depth import levels
 from streams.stores import word_lists
-word_lists.extend(Path(sys.argv[1]) if len(sys.argv) > 1 else None)
-print(levels.classify("Qual o prazo do reembolso, mastigadinho?", (), lang="pt").level.value)
+word_lists.extend(Path(sys.argv[1]))
+print(levels.classify({SAID!r}, (), lang="pt").level.value)
 """
 
 
-def level(*arguments: str) -> str:
-    done = subprocess.run([sys.executable, "-c", SCRIPT, *arguments], capture_output=True, text=True, check=False)
-    return done.stdout.strip() or done.stderr.strip().splitlines()[-1]
+@pytest.fixture
+def unread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No word list is read yet, as when a process starts."""
+    monkeypatch.setattr(lexicons, "lexicon", cache(lexicons.lexicon.__wrapped__))
 
 
 def test_an_added_phrase_decides_as_a_shipped_one(tmp_path: Path):
     (tmp_path / "depth.pt.txt").write_text("[explanation]\nmastigadinho\n", encoding="utf-8")
-    assert (level(), level(str(tmp_path))) == ("D0", "D2")
+    assert levels.classify(SAID, (), lang="pt").level is DepthLevel.D0
+    done = subprocess.run([sys.executable, "-c", SCRIPT, str(tmp_path)], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "D2"
 
 
 @pytest.mark.parametrize(
@@ -42,9 +53,12 @@ def test_an_added_phrase_decides_as_a_shipped_one(tmp_path: Path):
         ("depth.pt.txt", "[explanation]\n(mastigadinho\n", "added depth.pt.txt line 2: a bracket is not closed"),
     ],
 )
+@pytest.mark.usefixtures("unread")
 def test_what_cannot_be_added_is_said_with_its_place(tmp_path: Path, name: str, text: str, said: str):
     (tmp_path / name).write_text(text, encoding="utf-8")
-    assert said in level(str(tmp_path))
+    with pytest.raises(BadWordLists) as refused:
+        word_lists.extend(tmp_path)
+    assert said in str(refused.value)
 
 
 def test_a_phrase_that_is_shipped_already_is_refused():

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.core.language.dates import MAX_EVENTS, MAX_LABEL_CHARS, events_in
+from tests.builders.examples import examples
 
 EARLIEST, LATEST = (datetime.fromisoformat(day) for day in ("1971-01-01", "2200-01-01"))
 WEDNESDAY = datetime(2026, 3, 11, 14, 30, tzinfo=UTC)
@@ -117,7 +118,7 @@ _WORDS = st.lists(
 ).map(" ".join)  # fmt: skip
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(st.one_of(_WORDS, st.text(max_size=80)), st.datetimes(EARLIEST, LATEST, timezones=st.just(UTC)))
 def test_any_text_gives_aware_times_or_none(text: str, said_at: datetime) -> None:
     for moment in events_in(text, "pt", said_at):

@@ -19,6 +19,7 @@ from schemas.retrieval import MemoryClass, PartFound, PartStatus
 from streams.stores.tokens import O200kTokens
 from streams.testing.pipeline import Pipeline
 from tests.builders.events import AT, chunk, claim, item, message, opened, part, persona, summary, time_point
+from tests.builders.examples import examples
 
 D0, D1, D2, D3, D4 = DepthLevel
 M = MemoryClass
@@ -177,7 +178,7 @@ CLASS_OF = {"chunk": M.SEMANTIC, "conversation_summary": M.EPISODIC, "time_point
 
 
 @pytest.mark.covers("S0-61", "CF-17")
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     items=st.lists(ITEMS, max_size=12, unique_by=lambda one: one.id),
     level=st.sampled_from(DepthLevel),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from agents.core.progress.reduction import ReducedState, patched, pointer, reduced, set_to, snapshot
 from schemas.progress import PatchOperation, ProgressMade
 from tests.builders import progress_job
+from tests.builders.examples import examples
 
 RECORDED = json.loads(progress_job.EVENTS.read_text())
 JOB = [ProgressMade(**{name: said for name, said in each.items() if name != "ts"}) for each in RECORDED]
@@ -58,7 +59,7 @@ def test_the_status_goes_through_its_values_in_order() -> None:
     assert seen == ["idle", "decomposing", *again, *again, "complete"]
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, database=None)
+@settings(max_examples=examples(60), deadline=None, derandomize=True, database=None)
 @given(st.integers(0, len(JOB)), st.integers(0, len(JOB)))
 def test_any_prefix_and_a_resumption_that_overlaps_give_the_whole(cut: int, back: int) -> None:
     begin = max(0, cut - back)
@@ -70,7 +71,7 @@ def test_any_prefix_and_a_resumption_that_overlaps_give_the_whole(cut: int, back
         assert state.ended
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, database=None)
+@settings(max_examples=examples(60), deadline=None, derandomize=True, database=None)
 @given(st.integers(0, len(COGNITION) - 2))
 def test_a_lost_event_is_noticed_by_the_next_one(lost: int) -> None:
     state = reduced(COGNITION[:lost])

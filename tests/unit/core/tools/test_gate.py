@@ -17,6 +17,7 @@ from schemas.tools import ToolResult
 from streams import policies
 from streams.runtime.tool_gates import get_tool_gate_service
 from tests.builders.customs import CUSTOMS
+from tests.builders.examples import few
 
 NOON = datetime(2026, 1, 14, 12, tzinfo=UTC)
 GATE = ToolPolicyResolver(CUSTOMS, policies.shipped())
@@ -280,7 +281,7 @@ def reference(tool: str, args: dict[str, Any], state: dict[str, tuple[str, float
 
 
 @pytest.mark.covers("B22", "S4-42")
-def test_ten_thousand_generated_calls_get_the_verdict_of_an_independent_reading() -> None:
+def test_generated_calls_get_the_verdict_of_an_independent_reading() -> None:
     choose = random.Random(4)
     values: list[Any] = [None, "", " ", "rel_5", "DMD.0009/26", "x", 7, True, False]
     texts = (
@@ -293,7 +294,7 @@ def test_ten_thousand_generated_calls_get_the_verdict_of_an_independent_reading(
         "DMD.1/26",
     )
     disagreements, seen = [], set()
-    for _ in range(10_000):
+    for _ in range(few(10_000, 1_500)):
         tool = choose.choice((*REPORT_TOOLS, *PROCESS_TOOLS))
         own = list(GATE.policy.tools[tool].arguments)
         names = [n for n in own if n != "nome_relatorio" and choose.random() < 0.5]

@@ -16,6 +16,7 @@ from schemas.tool_session import Done, Kept, ToolSession, Waiting
 from schemas.tools import ToolResult
 from streams import policies
 from tests.builders.customs import CUSTOMS
+from tests.builders.examples import examples
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 ORDER = SessionValue(kind="process", missing="Qual processo?", several="Qual? {values}", log="{value}", result="ref")
@@ -351,10 +352,10 @@ def _text(value: Any) -> str:
 
 
 @pytest.mark.covers("B22", "B21")
-def test_ten_thousand_generated_dialogues_get_the_verdict_of_an_independent_reading() -> None:
+def test_generated_dialogues_get_the_verdict_of_an_independent_reading() -> None:
     choose = random.Random(21)
     disagreements, seen, sources = [], set(), set()
-    for _ in range(10_000):
+    for _ in range(examples(10_000)):
         done = [_call(choose) for _ in range(choose.choice((0, 1, 1, 2, 3)))]
         said = {
             "told": choose.choice(("", *FERRIES)),

@@ -1,9 +1,5 @@
 """The shipped policy, the help desk of a shop: what each of its rules does, in English and in Portuguese."""
 
-import os
-import subprocess
-import sys
-import zipfile
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,7 +14,6 @@ from schemas.tool_session import ToolSession
 from schemas.tools import ToolResult
 from streams import config, policies
 from streams.config import ConfigError
-from tests.builders import customs
 from tests.checkout import ROOT
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -179,20 +174,3 @@ def test_the_customs_policy_has_one_name_in_the_checkout_and_outside(
     assert found.lang == "pt"
     with pytest.raises(ConfigError, match="No such file"):
         policies.tool_policy(Path("deploy/policies/tools-other.yaml"))
-
-
-def test_an_installed_wheel_knows_both(tmp_path: Path) -> None:
-    made = subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)],
-        cwd=ROOT, capture_output=True, text=True, timeout=60,
-    )  # fmt: skip
-    assert made.returncode == 0, made.stderr
-    [wheel] = tmp_path.glob("*.whl")
-    zipfile.ZipFile(wheel).extractall(tmp_path / "installed")
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("FATHOM_")}
-    for named, first in (({}, "book_appointment"), (customs.NAMED, "buscar_secao_relatorio_salvo")):
-        listed = subprocess.run(
-            [sys.executable, "-m", "streams", "tool", "list"], cwd=tmp_path, capture_output=True, text=True, timeout=60,
-            env={**clean, "PYTHONPATH": str(tmp_path / "installed" / "fathom_context"), **named},
-        )  # fmt: skip
-        assert (listed.returncode, listed.stdout.split()[0]) == (0, first), listed.stderr

@@ -46,12 +46,18 @@ def outcome(fathom: Pipeline, step: Any) -> StepOutcome:
     return StepOutcome(step, mine, 0.012)
 
 
+@cache
+def own(lang: str) -> list[ComparedQuestion]:
+    return compared(lang)
+
+
 def compared(lang: str, script: ShortScript | None = None) -> list[ComparedQuestion]:
-    own, outcomes = played(lang)
-    rival = Rival(script or own)
+    shipped, outcomes = played(lang)
+    rival = Rival(script or shipped)
     return [found for each in outcomes if (found := rival.compared(each)) is not None]
 
 
+@cache
 def screen(lang: str, columns: int) -> list[str]:
     script, outcomes = played(lang)
     out = Console(file=io.StringIO(), width=columns)
@@ -60,7 +66,7 @@ def screen(lang: str, columns: int) -> list[str]:
     for each in outcomes:
         if each.step.shows:
             shown.example(each)
-    shown.closing(compared(lang))
+    shown.closing(own(lang))
     assert isinstance(out.file, io.StringIO)
     return out.file.getvalue().splitlines()
 
@@ -168,7 +174,7 @@ def test_of_a_pack_the_first_lines_and_those_with_evidence_are_shown_under_their
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_the_rival_gets_the_messages_before_and_passages_of_the_same_documents(lang: str):
     script, _ = played(lang)
-    *_, last = compared(lang)
+    *_, last = own(lang)
     before = [turn.event.content for turn in script.turns[:-1]]
     assert [each for each in before[-20:] if each not in last.rival.text] == []
     assert [each for each in before[:-20] if each in last.rival.text] == []
@@ -184,7 +190,7 @@ def found_in(script: ShortScript, passages: list[str]) -> list[tuple[int, str]]:
 def test_other_documents_give_the_rival_other_figures():
     script, _ = played("en")
     shorter = replace(script, documents=tuple((title, text[: len(text) // 3]) for title, text in script.documents))
-    whole, cut = equal_answers(compared("en")), equal_answers(compared("en", shorter))
+    whole, cut = equal_answers(own("en")), equal_answers(compared("en", shorter))
     assert cut["held_by_rival"] < whole["held_by_rival"]
     assert cut["tokens_of_rival"] != whole["tokens_of_rival"]
 

@@ -14,7 +14,9 @@ from typer.testing import CliRunner
 
 from streams.edges.cli.main import app
 from streams.edges.client.errors import CHECK, DOWN, OK, USAGE, CommandFailed
+from streams.registry import published
 from streams.registry.published import PUBLISHED
+from tests.builders.event_schemas import schema_of
 
 MESSAGE = {"message_id": "m1", "role": "user", "content": "Olá", "conversation_id": "c1", "client_id": "web"}
 
@@ -68,6 +70,11 @@ class Registry(BaseHTTPRequestHandler):
 
     def log_message(self, *_: object) -> None:
         pass
+
+
+@pytest.fixture(autouse=True)
+def _schemas(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(published, "schema_of", schema_of)
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from streams.edges.client.records import OutgoingRecord
 from streams.edges.http.pending_replies import ExpectedReply
 from streams.edges.http.request_reply import NotReachable
 from streams.telemetry.clock import SystemClock
-from tests.builders.http_server import CONFINED, QUESTION, Echo, posted, served, until
+from tests.builders.http_server import CONFINED, QUESTION, Echo, Standing, posted, served, until
 
 ANSWER = json.dumps(
     {"status": "ok", "results": None, "meta": {"intent": None, "entity": None, "lang": "pt", "frame_id": "f"},
@@ -114,6 +114,11 @@ def test_a_token_of_one_client_asks_for_no_other(tmp_path: Path):
     assert (response.status_code, envelope.tenant, envelope.user_id) == (200, "beta", None)
 
 
+@pytest.fixture(scope="module")
+def standing(tmp_path_factory: pytest.TempPathFactory) -> Standing:
+    return Standing(tmp_path_factory.mktemp("ask"), answers)
+
+
 # --- what is refused --------------------------------------------------------------------------------------------------
 
 
@@ -137,13 +142,12 @@ def test_a_token_of_one_client_asks_for_no_other(tmp_path: Path):
         (None, ""),
     ],
 )
-def test_what_is_no_question_is_refused_by_the_name_of_its_field(tmp_path: Path, body: Any, says: str):
-    response, exchange = posted(tmp_path, answers, body=json.dumps(body).encode())
-    said = detail(response, 422)
+def test_what_is_no_question_is_refused_by_the_name_of_its_field(standing: Standing, body: Any, says: str):
+    said = detail(standing.posted("/ask", json.dumps(body).encode()), 422)
     assert says in said
     assert "other" not in said
     assert "eva" not in said
-    assert exchange.asked == []
+    assert standing.exchange.asked == []
 
 
 @pytest.mark.parametrize(
@@ -180,18 +184,16 @@ def test_what_is_no_question_is_refused_by_the_name_of_its_field(tmp_path: Path,
     ],
 )
 def test_a_body_or_header_that_is_none_is_refused(
-    tmp_path: Path, raw: bytes, headers: dict[str, str], status: int, says: str
+    standing: Standing, raw: bytes, headers: dict[str, str], status: int, says: str
 ):
-    response, exchange = posted(tmp_path, answers, body=raw, headers=headers)
-    assert says in detail(response, status)
-    assert exchange.asked == []
+    assert says in detail(standing.posted("/ask", raw, headers), status)
+    assert standing.exchange.asked == []
 
 
 @pytest.mark.parametrize("path", ["/ask?wait=none", "/ask?wait=", "/ask?timeout=5", "/ask?wait=pack&x=1"])
-def test_a_parameter_that_is_none_is_refused(tmp_path: Path, path: str):
-    response, exchange = posted(tmp_path, answers, path=path)
-    assert "wait" in detail(response, 422)
-    assert exchange.asked == []
+def test_a_parameter_that_is_none_is_refused(standing: Standing, path: str):
+    assert "wait" in detail(standing.posted(path, json.dumps(QUESTION).encode()), 422)
+    assert standing.exchange.asked == []
 
 
 def test_another_path_or_method_is_a_problem_too(tmp_path: Path):
@@ -314,9 +316,9 @@ def test_a_query_is_assessed_over_http(tmp_path: Path):
         (b" " * 2_100_000, 413, "2,000,000"),
     ],
 )
-def test_what_cannot_be_assessed_is_refused(tmp_path: Path, body: Any, status: int, says: str):
-    response, _ = posted(tmp_path, never, "/assess", body)
-    assert says in detail(response, status)
+def test_what_cannot_be_assessed_is_refused(standing: Standing, body: Any, status: int, says: str):
+    raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+    assert says in detail(standing.posted("/assess", raw), status)
 
 
 def test_an_assessment_over_http_is_that_of_the_operators_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -1,10 +1,6 @@
 """Migrations before any server is asked: the files, what is left to apply, what is refused, the settings."""
 
-import os
 import re
-import subprocess
-import sys
-import zipfile
 
 import pytest
 
@@ -56,33 +52,6 @@ def test_an_edited_file_is_refused_with_both_hashes_and_the_next_step():
 def test_a_refused_database_ends_a_command_as_a_bad_setting_does():
     sentence, code = explain(DatabaseRefused("the graph's server is too old; upgrade it"))
     assert (sentence, code) == ("the graph's server is too old; upgrade it", CONFIG)
-
-
-@pytest.mark.slow
-def test_an_installed_package_has_the_files(tmp_path):
-    built = subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert built.returncode == 0, built.stderr
-    [wheel] = tmp_path.glob("*.whl")
-    zipfile.ZipFile(wheel).extractall(tmp_path / "installed")
-    asked = (
-        "from streams.stores.graph import migrations as m; print(m.__file__, *(e.name + e.sha256 for e in m.bundled()))"
-    )
-    said = subprocess.run(
-        [sys.executable, "-c", asked],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(tmp_path / "installed" / "fathom_context")},
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.split()
-    assert said[0].startswith(str(tmp_path))
-    assert said[1:] == [each.name + each.sha256 for each in bundled()]
 
 
 # --- settings -------------------------------------------------------------------------------------------------------

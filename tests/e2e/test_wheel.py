@@ -1,0 +1,54 @@
+"""The wheel that is built of this checkout: it holds what the product reads beside its modules."""
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from streams.stores.graph.migrations import bundled
+from tests.builders import customs
+from tests.checkout import ROOT
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder outside the checkout with the wheel's packages."""
+    folder = tmp_path_factory.mktemp("wheel")
+    made = subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)],
+        cwd=ROOT, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert made.returncode == 0, made.stderr
+    [wheel] = folder.glob("*.whl")
+    zipfile.ZipFile(wheel).extractall(folder / "installed")
+    return folder
+
+
+def run(folder: Path, *arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
+    """A Python that finds the wheel's packages and has no settings but these."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("FATHOM_")}
+    packages = str(folder / "installed" / "fathom_context")
+    return subprocess.run(
+        [sys.executable, *arguments], cwd=folder, capture_output=True, text=True, timeout=60,
+        env={**clean, "PYTHONPATH": packages, **environment},
+    )  # fmt: skip
+
+
+def test_an_installed_wheel_knows_both_tool_policies(installed: Path) -> None:
+    for named, first in (({}, "book_appointment"), (customs.NAMED, "buscar_secao_relatorio_salvo")):
+        listed = run(installed, "-m", "streams", "tool", "list", **named)
+        assert (listed.returncode, listed.stdout.split()[0]) == (0, first), listed.stderr
+
+
+def test_an_installed_wheel_has_the_files_of_the_migrations(installed: Path) -> None:
+    asked = (
+        "from streams.stores.graph import migrations as m; print(m.__file__, *(e.name + e.sha256 for e in m.bundled()))"
+    )
+    done = run(installed, "-c", asked)
+    assert done.returncode == 0, done.stderr
+    said = done.stdout.split()
+    assert said[0].startswith(str(installed))
+    assert said[1:] == [each.name + each.sha256 for each in bundled()]

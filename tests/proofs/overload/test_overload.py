@@ -1,0 +1,20 @@
+"""A burst of more than can be handled, on real processes: nothing is lost or doubled, simple questions stay whole."""
+
+import asyncio
+
+import pytest
+
+from bench.running import fathom_up
+from tests.proofs.overload.run import burst
+
+
+@pytest.mark.covers("B16")
+def test_a_burst_bends_what_deep_packs_hold_and_loses_nothing() -> None:
+    with fathom_up(embedder="hashing") as running:
+        found = asyncio.run(burst(running, rate=500, seconds=6))
+    assert found.wrong == []
+    assert found.sent == sum(found.packs.values()) == 3_000
+    assert found.bad == 750
+    # Before messages waited at the first stage 997 of 1,000 were degraded, and each was audited more than twice.
+    assert found.degraded["D0"] < found.packs["D0"] / 2
+    assert found.audits <= found.sent

@@ -1,0 +1,72 @@
+"""The tiers of tests: every test runs in one, none that runs on every change needs a proof, and the table is true."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests import run
+from tests.checkout import ROOT
+from tests.proofs.parts import PROOFS
+from tests.proofs.run import read, standing, status, write
+from tests.requirements.coverage import PROOF_OF
+
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
+TESTS = sorted(path.relative_to(ROOT) for path in (ROOT / "tests").rglob("test_*.py"))
+RESULT = {"part": "chaos", "size": "small", "passed": True, "seconds": 7, "day": "2026-01-02", "changed": False}
+
+
+def paths(arguments: tuple[str, ...]) -> list[Path]:
+    return [Path(each) for each in arguments if each.startswith("tests/")]
+
+
+def test_every_test_file_runs_in_a_tier():
+    daily = [path for part in (run.UNIT, *run.PARTS.values()) for path in paths(part.arguments)]
+    long = [path for proof in PROOFS.values() for step in proof.small for path in paths(step.command)]
+    lost = [path for path in TESTS if not any(path.is_relative_to(each) for each in (*daily, *long))]
+    assert lost == []
+    assert [path for path in daily if path.is_relative_to("tests/proofs")] == []
+
+
+def test_what_runs_on_every_change_imports_no_proof():
+    pattern = re.compile(r"^\s*(?:from|import) tests\.proofs", re.MULTILINE)
+    daily = [path for path in (ROOT / "tests").rglob("*.py") if not path.is_relative_to(ROOT / "tests/proofs")]
+    assert [path for path in daily if pattern.search(path.read_text()) and path != Path(__file__)] == []
+
+
+def test_the_parts_of_a_lane_are_all_parts():
+    assert sorted(name for lane in run.LANES for name in lane) == sorted(run.PARTS)
+
+
+def test_contributing_names_each_proof_with_the_folders_that_ask_for_it():
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.+?) \|", CONTRIBUTING, re.MULTILINE))
+    assert {name: re.findall(r"`([^`]+)`", about) for name, about in rows.items()} == {
+        name: list(proof.about) for name, proof in PROOFS.items()
+    }
+
+
+def test_what_proofs_are_about_is_there():
+    assert [each for proof in PROOFS.values() for each in proof.about if not (ROOT / each).exists()] == []
+    assert set(PROOF_OF.values()) <= PROOFS.keys()
+
+
+def test_the_newest_result_of_a_part_and_size_is_kept(tmp_path: Path):
+    file = tmp_path / "results.jsonl"
+    for result in (RESULT, {**RESULT, "size": "full"}, {**RESULT, "passed": False}):
+        write(result, file)
+    assert [each["passed"] for each in read(file).values()] == [True, False]
+    assert len(file.read_text().splitlines()) == 2
+
+
+def test_a_result_says_whether_the_code_has_changed_since(monkeypatch: pytest.MonkeyPatch):
+    chaos = PROOFS["chaos"]
+    commits = {"old": "3", "new": "0"}
+    monkeypatch.setattr("tests.proofs.run.git", lambda *words: commits[words[2].partition("..")[0]])
+    assert standing(chaos, None) == "never run"
+    assert standing(chaos, {**RESULT, "commit": "old"}) == "older than its code by 3 commits"
+    assert standing(chaos, {**RESULT, "commit": "new"}) == "current"
+    assert standing(chaos, {**RESULT, "commit": "new", "changed": True}) == "passed on changes that were not committed"
+    assert standing(chaos, {**RESULT, "commit": "new", "passed": False}) == "FAILED"
+    lines = status({("chaos", "small"): {**RESULT, "commit": "new"}})
+    [line] = [each for each in lines if each.split()[:2] == ["chaos", "small"]]
+    assert line.split()[2:] == ["current", "2026-01-02", "new", "7", "s"]
