@@ -24,7 +24,7 @@ demo: setup ## start the embedded default, play a conversation, show on one scre
 check: dev ## style, types and unit tests: what to run while you work, in a minute and a half
 	@$(PYTHON) -m tests.run check
 
-test: dev ## check, contracts, end to end, evidence, brief chaos, on embedded stores and four servers; PART="contract e2e"
+test: dev ## check, contracts, end to end, evidence, brief chaos, on embedded stores and four servers; PART="stores e2e"
 	@$(PYTHON) -m tests.run test $(PART)
 
 proofs: dev ## what takes hours, for a release and for what a change touches; PART="upgrades chaos" SIZE=full

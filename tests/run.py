@@ -10,6 +10,7 @@ What a machine cannot run (Java is missing and may not be installed, say) is nam
 import argparse
 import os
 import sys
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -59,25 +60,26 @@ STYLE = (
     Step("generated documents are fresh", (sys.executable, "-m", "streams.docs.generate", "--check")),
     Step("requirements with and without a test", (sys.executable, "-m", "tests.requirements.coverage")),
 )
+CONTRACTS = tuple(sorted(str(path.relative_to(ROOT)) for path in (ROOT / "tests/contract").glob("test_*.py")))
+STORES = ("stores", "tenants", "documents_in", "key_stores", "vote_log")
+EDGES = tuple(
+    path for path in CONTRACTS if not path.startswith(tuple(f"tests/contract/test_{name}" for name in STORES))
+)
+BROKER = tuple(path for path in EDGES if path.startswith("tests/contract/test_broker_"))
 UNIT = Part("unit: rules, stages and the whole topology in memory", (
     "-p", "tests.forked", "--processes", str(PROCESSES), "tests/unit",
 ))  # fmt: skip
-# One lane after the other has its own core. The tests on Neo4j wipe it between them, so they share a lane.
-LANES: tuple[tuple[str, ...], ...] = (
-    ("contract", "brokers", "on-servers", "chaos-kafka"),
-    ("e2e", "evidence", "console", "chaos-embedded"),
-)
+# Tests on Neo4j wipe it, so these parts run one after the other. The others run beside them, the longest first.
+IN_ORDER = ("stores", "on-servers")
+BESIDE = ("e2e", "edges", "evidence", "chaos-kafka", "chaos-embedded", "brokers", "console")
 PARTS: dict[str, Part] = {
-    "contract": Part(
-        "contract: every port on twin, embedded and real server; the broker's suite on the embedded broker",
-        ("tests/contract",), ("neo4j", "qdrant", "redis"),
+    "stores": Part(
+        "contract: every port of the stores on twin, embedded and real server",
+        tuple(sorted(path for path in CONTRACTS if path not in EDGES)), ("neo4j", "qdrant", "redis"),
     ),
-    "brokers": Part(
-        "contract: the broker's suite, unchanged, on Apache Kafka",
-        tuple(sorted(str(path.relative_to(ROOT)) for path in (ROOT / "tests/contract").glob("test_broker_*.py"))),
-        ("kafka",),
-    ),
-    "on-servers": Part("end to end on four servers", ("tests/e2e/test_real_servers.py",), ("kafka", "neo4j")),
+    "edges": Part("contract: the embedded broker, the OpenAI front, HTTP, MCP, child processes", EDGES, ("redis",)),
+    "brokers": Part("contract: the broker's suite, unchanged, on Apache Kafka", BROKER, ("kafka",)),
+    "on-servers": Part("end to end on four servers", ("tests/e2e/test_real_servers.py",), ("neo4j",)),
     "e2e": Part(
         "end to end on one embedded `fathom up`", ("tests/e2e", "--ignore=tests/e2e/test_real_servers.py")
     ),
@@ -140,26 +142,30 @@ def in_background(run: Run, work: Callable[[], None]) -> Iterator[None]:
         going.result()
 
 
-def lane(steps: Sequence[Step]) -> tuple[Run, list[str]]:
-    """Run steps one after the other; their verdicts, and what they wrote, which two lanes would mix up."""
+def take(steps: deque[Step], run: Run) -> None:
+    """Run the steps that nobody has taken yet."""
+    while steps:
+        run.step(steps.popleft())
+
+
+def beside(steps: deque[Step]) -> tuple[Run, list[str]]:
+    """Run the steps that nobody has taken; their verdicts, and what they wrote, which would mix with the output."""
     written: list[str] = []
     run = Run(written.append)
-    for step in steps:
-        run.step(step)
+    take(steps, run)
     return run, written
 
 
-def side_by_side(run: Run, *lanes: Sequence[Step]) -> None:
-    """Run lanes of steps beside each other; the first one's output is printed as it comes."""
-    first, *others = lanes
-    with ThreadPoolExecutor(max(1, len(others))) as pool:
-        going = [pool.submit(lane, steps) for steps in others]
-        for step in first:
-            run.step(step)
-        for each in going:
-            found, written = each.result()
-            run.say("".join(written))
-            run.take_over(found)
+def side_by_side(run: Run, in_order: Sequence[Step], others: Sequence[Step]) -> None:
+    """Run some steps in order and the others beside them; who is done first takes of the others what is left."""
+    left = deque(others)
+    with ThreadPoolExecutor(1) as pool:
+        going = pool.submit(beside, left)
+        take(deque(in_order), run)
+        take(left, run)
+        found, written = going.result()
+    run.say("".join(written))
+    run.take_over(found)
 
 
 def check(run: Run) -> None:
@@ -176,8 +182,11 @@ def test(run: Run, names: Sequence[str]) -> list[str]:
         run.say("".join(f"{line}\n" for line in servers.log))
         for what, why in servers.missing:
             run.leave_out(what, why)
-        chosen = [[PARTS[name] for name in lane if not names or name in names] for lane in LANES]
-        side_by_side(run, *([part.step(servers.environment) for part in lane] for lane in chosen))
+        chosen = [
+            [PARTS[name].step(servers.environment) for name in group if not names or name in names]
+            for group in (IN_ORDER, BESIDE)
+        ]
+        side_by_side(run, *chosen)
     return ["\n=== the shared real servers came from", *servers.sources]
 
 

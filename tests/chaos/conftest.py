@@ -1,17 +1,17 @@
-"""The brokers the chaos tests run on: the embedded one, and Apache Kafka where it is installed."""
+"""The brokers that the brief chaos runs on, each with embedded stores."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.chaos.servers import BROKERS, Servers, lacking, serving
+from tests.chaos.servers import BROKERS, Servers, lacking_broker, serving_with_own_stores
 
 
 @pytest.fixture(params=[pytest.param(name, marks=[pytest.mark.kafka] if name == "kafka" else []) for name in BROKERS])
 def servers(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Servers]:
-    """The servers of one run, on each broker in turn."""
-    if (why := lacking(request.param)) is not None:
+    """A broker, and embedded stores: chaos on four real servers is a proof."""
+    if (why := lacking_broker(request.param)) is not None:
         pytest.skip(why)
-    with serving(request.param, tmp_path) as running:
+    with serving_with_own_stores(request.param, tmp_path) as running:
         yield running

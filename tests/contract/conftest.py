@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from streams.stores.graph import neo4j_engine
 from tests.contract.broker_cluster import broker_under_test
 from tests.contract.broker_node import Node
 from tests.contract.working_sets import kit, valkey  # noqa: F401
@@ -31,3 +32,11 @@ def node(tmp_path: Path) -> Iterator[Node]:
     node = Node(tmp_path / "data")
     yield node
     node.process.stop()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def writers_wait_for_no_others() -> Iterator[None]:
+    """A write to Neo4j looks up erasures with the writes of the next 50 ms; in these tests no other write comes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(neo4j_engine, "LOOKED_UP_S", 0.0)
+        yield

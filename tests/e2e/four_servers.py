@@ -1,4 +1,4 @@
-"""Four servers for workers; Apache Kafka and Neo4j are those that the environment names, else new ones."""
+"""Four servers for workers; Neo4j is the one that the environment names, else a new one."""
 
 import json
 import os
@@ -25,13 +25,15 @@ class Site:
     """The addresses of four servers, as a worker's environment."""
 
     def __init__(self, directory: Path, stack: ExitStack) -> None:
+        # Its own: the broker's suite leaves topics of ours with other partitions on the shared one.
+        kafka = stack.enter_context(KafkaServer(directory / "kafka"))
         redis = stack.enter_context(RedisServer(directory / "redis"))
         qdrant = stack.enter_context(QdrantServer(directory / "qdrant"))
         self.neo4j = _neo4j(directory, stack)
         password = directory / "neo4j-password"
         password.write_text(self.neo4j.password)
         self.environment = {
-            "FATHOM_BROKER": os.environ.get("FATHOM_TEST_KAFKA") or _kafka(directory, stack),
+            "FATHOM_BROKER": kafka.bootstrap,
             "FATHOM_REDIS_URL": redis.url,
             "FATHOM_QDRANT_URL": qdrant.url,
             "FATHOM_NEO4J_URL": self.neo4j.url,
@@ -76,10 +78,6 @@ class Site:
 
         until(is_whole, "a pack should have all its parts")
         return packs[-1]
-
-
-def _kafka(directory: Path, stack: ExitStack) -> str:
-    return stack.enter_context(KafkaServer(directory / "kafka")).bootstrap
 
 
 def _neo4j(directory: Path, stack: ExitStack) -> Neo4jAddress:

@@ -9,7 +9,6 @@ from statistics import fmean
 
 import pytest
 
-from agents.core.cognition import reasoner
 from schemas.base import JsonObject
 from schemas.topics import ANSWERS_OUT
 from streams.evaluation import questions
@@ -110,22 +109,3 @@ def test_answers_are_as_good_as_was_measured(
 def test_no_sentence_is_in_no_document(answers: dict[str, Rows]) -> None:
     assert sum(row.claims for rows in answers.values() for row in rows) >= 400
     assert sum(row.unproven for rows in answers.values() for row in rows) == 0
-
-
-@pytest.mark.parametrize(
-    ("mechanism", "without", "name", "measure"),
-    [
-        ("supplies_amount", lambda *_: False, "everyday", telling),
-        ("WHOLE", 2.0, "by_others", telling),
-        ("FAR", 0.0, "everyday", telling),
-        ("AFTER", 0, "by_others", right),
-        ("ALIKE", 2.0, "everyday", right),
-        ("UNLIKE", 0.0, "everyday", silent),
-    ],
-)
-def test_answers_are_worse_without(
-    memories: dict[str, DeepMemory], answers: dict[str, Rows], monkeypatch: pytest.MonkeyPatch, mechanism: str,
-    without: object, name: str, measure: Measure,
-) -> None:  # fmt: skip
-    monkeypatch.setattr(reasoner, mechanism, without)
-    assert measure(memories[name].ask()) < measure(answers[name])

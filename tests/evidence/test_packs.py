@@ -11,12 +11,8 @@ from typing import Any
 
 import pytest
 
-from agents.core.assessment import question
-from agents.core.language import text
-from agents.core.packs import planning
-from agents.core.retrieval import relevance, spelling, turn_currency
+from agents.core.retrieval import spelling
 from agents.retrievers import base
-from agents.stages import indexer
 from schemas.topics import CONTEXT_PACKS
 from streams.evaluation import pack_figures, questions
 from streams.evaluation.held_packs import first_right, items, looked, newer_marked
@@ -102,7 +98,7 @@ def _pipeline(embedder: UseEmbedder) -> Pipeline:
     return Pipeline(replace={"index": MemoryPassageIndex(embedder), "language": best_language()})
 
 
-def _of(*kinds: str) -> list[PackQuestion]:
+def of_kinds(*kinds: str) -> list[PackQuestion]:
     return [each for each in QUESTIONS if each.kind in kinds]
 
 
@@ -205,35 +201,13 @@ def test_no_past_turn_is_marked_but_for_what_was_asked(packs: dict[str, Rows], k
 Patch = pytest.MonkeyPatch
 
 
-def _no_floor(patch: Patch) -> None:
-    tables = {kind: replace(table, floor=-1e9) for kind, table in relevance.tables().items()}
-    patch.setattr(relevance, "tables", lambda: tables)
-
-
-def _no_completed_question(patch: Patch) -> None:
-    patch.setattr(question, "context_of", lambda *_: None)
-
-
-def _nothing_needs_nothing(patch: Patch) -> None:
-    patch.setattr(question, "needs_nothing", lambda *_, **__: False)
-
-
-def _no_look_up(patch: Patch) -> None:
-    wanted = planning._is_wanted
-    patch.setattr(planning, "_is_wanted", lambda want, of, limits: wanted(want, of, replace(limits, look_up=False)))
-
-
-def _no_marks(patch: Patch) -> None:
-    patch.setattr(turn_currency, "marks", lambda *_: {})
-
-
-def _no_spelling(patch: Patch) -> None:
+def no_spelling(patch: Patch) -> None:
     patch.setattr(spelling, "corrected", lambda *_: None)
 
 
 def _mistyped() -> list[PackQuestion]:
     """What is asked of documents, with two letters of its longest word exchanged."""
-    return [replace(each, text=_exchanged(each.text)) for each in _of("document")]
+    return [replace(each, text=_exchanged(each.text)) for each in of_kinds("document")]
 
 
 def _exchanged(said: str) -> str:
@@ -249,49 +223,15 @@ def test_a_mistyped_question_finds_what_the_right_one_does(memory: EverydayMemor
     asked = _mistyped()
     rows = memory.ask(asked)
     assert MISTYPED.holds(rows), MISTYPED.share(rows)
-    _no_spelling(monkeypatch)
+    no_spelling(monkeypatch)
     assert not MISTYPED.holds(memory.ask(asked))
 
 
-@pytest.mark.parametrize(
-    ("take_out", "bound"),
-    [
-        (_no_floor, UNANSWERABLE),
-        (_no_completed_question, FOLLOW_UPS),
-        (_nothing_needs_nothing, NOTHING),
-        (_no_look_up, DOCUMENTS),
-        (_no_marks, MARKED),
-    ],
-)
-def test_packs_are_worse_without(
-    memory: EverydayMemory, monkeypatch: Patch, take_out: Callable[[Patch], None], bound: Bound
-) -> None:
-    take_out(monkeypatch)
-    assert not bound.holds(memory.ask(_of(*bound.kinds)))
-
-
-def test_packs_are_worse_without_the_turns_around_a_turn(embedder: UseEmbedder, monkeypatch: Patch) -> None:
-    made = indexer._passages
-    monkeypatch.setattr(indexer, "_passages", lambda *turns: [replace(p, context="", lead="") for p in made(*turns)])
-    assert not TALKED.holds(_filled_anew(embedder, *TALKS, documents=False))
-
-
-def test_packs_are_worse_without_stems(embedder: UseEmbedder, monkeypatch: Patch) -> None:
-    monkeypatch.setattr(text, "stem", lambda word, _: text.fold(word))
-    # Other forms of a word are read as mistyped ones.
-    _no_spelling(monkeypatch)
-    text.content_set.cache_clear()
-    try:
-        assert not MARKED.holds(_filled_anew(embedder, "updated", documents=False))
-    finally:
-        text.content_set.cache_clear()
-
-
-def _filled_anew(embedder: UseEmbedder, *kinds: str, documents: bool = True) -> Rows:
+def filled_anew(embedder: UseEmbedder, *kinds: str, documents: bool = True) -> Rows:
     with _pipeline(embedder) as fathom:
         memory = EverydayMemory(fathom)
         memory.fill(MATERIALS, documents=documents)
-        return memory.ask(_of(*kinds))
+        return memory.ask(of_kinds(*kinds))
 
 
 def test_packs_hold_every_facet_of_questions_that_ask_several_things(embedder: UseEmbedder, monkeypatch: Patch) -> None:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.checkout import ROOT
-from tests.run import LANES, PARTS, UNIT
+from tests.run import BESIDE, IN_ORDER, PARTS, UNIT
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +64,9 @@ DEFECTS = {
     ),
     "tenant filter": Defect(
         "the embedded index searches every tenant's passages",
-        "streams/stores/passages/qdrant_edge.py",
-        "visible, corpus = visible_to(tenants, query), corpus_of(tenants)",
-        "visible, corpus = None, corpus_of(tenants)",
+        "streams/stores/passages/edge_search.py",
+        "return _visible([_of(tenants), *_among(tenants, query)], query)",
+        "return _visible([*_among(tenants, query)], query)",
     ),
     "gate": Defect(
         "a tool call that needs a yes is made without one",
@@ -87,7 +87,7 @@ DEFECTS = {
 def noticed(folder: Path) -> str:
     """The tier and the first tests that fail in a copy of the checkout; empty where none does."""
     steps = [("check", UNIT.step({}).command)]
-    steps += [("test", PARTS[name].step({}).command) for lane in zip(*LANES, strict=True) for name in lane]
+    steps += [("test", PARTS[name].step({}).command) for name in (*IN_ORDER, *BESIDE)]
     environment = {**os.environ, "PYTHONPATH": str(folder)}
     for tier, command in steps:
         ended = subprocess.run(

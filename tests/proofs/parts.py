@@ -51,6 +51,11 @@ PROOFS: dict[str, Proof] = {
         ("tests/unit", "tests/contract", "tests/e2e", "tests/run.py"),
         (_module("defects: ten, one at a time", "tests.proofs.defects"),),
     ),
+    "evidence": Proof(
+        "each mechanism of packs and of deep answers is needed: without it they are worse",
+        ("agents/core", "agents/retrievers", "agents/stages"),
+        (_tests("evidence: without each mechanism", "tests/proofs/evidence"),),
+    ),
     "transport": Proof(
         "delivery, rebalances and known faults of Faust and aiokafka, on both brokers",
         ("streams/runtime", "streams/kafka", "streams/faust", "streams/broker"),

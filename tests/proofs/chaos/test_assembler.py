@@ -41,7 +41,6 @@ def _questions(count: int) -> list[Message]:
     return list(asked.values())[:count]
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(240)
 @pytest.mark.covers("AC-30", "CF-68")
 def test_fifty_open_joins_survive_a_kill_and_give_one_pack_each(servers: Servers) -> None:
@@ -67,7 +66,6 @@ def test_fifty_open_joins_survive_a_kill_and_give_one_pack_each(servers: Servers
     assert verdict.findings == ()
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(240)
 @pytest.mark.covers("CF-67", "CF-68", "AC-29")
 def test_an_assembler_killed_wherever_it_sends_or_commits_sends_every_pack_once(servers: Servers) -> None:

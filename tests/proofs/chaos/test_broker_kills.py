@@ -10,7 +10,6 @@ from tests.chaos.servers import lacking, serving_brokers
 from tests.proofs.chaos import broker_kills
 
 
-@pytest.mark.slow
 @pytest.mark.kafka
 @pytest.mark.timeout(480)
 @pytest.mark.covers("CF-67", "CF-68", "CF-69")

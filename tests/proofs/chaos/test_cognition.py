@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from operator import itemgetter
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +15,7 @@ import pytest
 from schemas.cognition import Node
 from schemas.topics import ANSWERS_OUT, COGNITION_STEPS
 from tests.builders.deep_answers import LAW, QUESTION
-from tests.chaos.servers import BROKERS, Servers, lacking_broker, serving_with_own_stores
+from tests.chaos.servers import Servers
 from tests.checkout import ROOT
 from tests.e2e.calls import records
 from tests.e2e.processes import Process, fathom
@@ -25,15 +24,6 @@ from tests.proofs.health.site import until
 PATIENCE_S = 120
 # Of the records that a process of cognition sends: after the third is acknowledged; with the second made and not sent.
 DEATHS = (("produce/cognition/after", 3), ("produce/cognition/before", 2))
-
-
-@pytest.fixture(params=[pytest.param(name, marks=[pytest.mark.kafka] if name == "kafka" else []) for name in BROKERS])
-def servers(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Servers]:
-    """A broker, and stores that one worker has for itself."""
-    if (why := lacking_broker(request.param)) is not None:
-        pytest.skip(why)
-    with serving_with_own_stores(request.param, tmp_path) as running:
-        yield running
 
 
 @contextmanager
@@ -67,9 +57,9 @@ def steps(servers: Servers) -> list[dict[str, Any]]:
     return [first, *sorted((each for each in found if each["step"] > 1), key=itemgetter("step"))]
 
 
-@pytest.mark.slow
 @pytest.mark.covers("AC-82")
-def test_a_deep_answer_whose_worker_dies_in_mid_job_comes_and_no_step_is_made_twice(servers: Servers) -> None:
+def test_a_deep_answer_whose_worker_dies_in_mid_job_comes_and_no_step_is_made_twice(own_stores: Servers) -> None:
+    servers = own_stores
     documents = servers.directory / "documents"
     documents.mkdir()
     (documents / "clt.md").write_text(LAW)

@@ -15,7 +15,6 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> list[Entry]:
     return emptied.disturbed(emptied.SMALL.undisturbed(), "embedded", tmp_path_factory.mktemp("alone") / "run")
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(400)
 @pytest.mark.covers("AC-44", "CF-85", "S1-L2", "B8")
 @pytest.mark.parametrize("broker", ["embedded", pytest.param("kafka", marks=pytest.mark.kafka)])

@@ -11,7 +11,6 @@ from tests.chaos.servers import Servers
 KILLS_AT_LEAST = 4
 
 
-@pytest.mark.slow
 # Against hanging as a whole; a member that does not come back and records that do not move end the run much earlier.
 @pytest.mark.timeout(1200)
 @pytest.mark.covers("CF-67", "CF-68", "CF-69", "AC-29", "AC-35")

@@ -418,7 +418,6 @@ def test_encryption_is_never_given_up(server):
     asyncio.run(story())
 
 
-@pytest.mark.slow
 @pytest.mark.covers("AC-37")
 def test_a_server_that_is_killed_in_mid_write_or_restored_from_a_backup_is_used_again(own_neo4j):
     backup = own_neo4j.directory / "backup"

@@ -19,12 +19,13 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from aiokafka import AIOKafkaProducer
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
+from aiokafka.admin import AIOKafkaAdminClient
 
 from bench.measure import percentile
 from schemas.topics import CONVERSATION_TURNS, dead_letter_topic
@@ -34,6 +35,7 @@ from streams.replay.log import opened
 from streams.runtime.dead_letters import place_of
 from streams.runtime.suspects import CODE
 from streams.stores.sessions.valkey import Valkey
+from streams.topology import STAGES
 from tests.checkout import ROOT
 from tests.proofs.overload.poisoned import GROUP, KILLED, KILLS, NAMES
 from tests.servers.embedded import EmbeddedServer
@@ -162,6 +164,7 @@ class Poisoning:
                         expected |= await self._poison(producer, number, kind)
                     await asyncio.sleep(1 / rate)
             await self._settled(sent, expected)
+            await self._committed()
         finally:
             keeping.cancel()
         done = self._worker.done()
@@ -211,6 +214,24 @@ class Poisoning:
             f"not settled: {len(wanted - done.keys())} healthy, {len(expected - letters)} poisons"
         )
 
+    async def _committed(self) -> None:
+        """Wait until the offsets of all that is handled are committed.
+
+        A process that is killed before sends its last dead letters again: they are delivered at least once. The poison
+        of the next part would double those of this one.
+        """
+        groups = {stage.consumer_group for stage in STAGES if stage.name in NAMES}
+        partitions = [TopicPartition(CONVERSATION_TURNS.name, number) for number in range(PARTITIONS)]
+        admin = AIOKafkaAdminClient(bootstrap_servers=self._bootstrap)
+        await admin.start()
+        try:
+            async with AIOKafkaConsumer(bootstrap_servers=self._bootstrap) as consumer, asyncio.timeout(PATIENCE_S):
+                ends = await consumer.end_offsets(partitions)
+                while any([await _lag(admin, group, ends) for group in groups]):  # noqa: ASYNC110 - of another process
+                    await asyncio.sleep(0.1)
+        finally:
+            await admin.close()
+
     async def letters(self) -> list[Record]:
         """All dead letters of the stages."""
         found: list[Record] = []
@@ -248,6 +269,11 @@ class Poisoning:
             yield f"{kind}: its reason is {headers['fathom_reason']}"
         if place_of(letter.headers) is None:
             yield f"{kind}: not said where it was"
+
+
+async def _lag(admin: AIOKafkaAdminClient, group: str, ends: Mapping[TopicPartition, int]) -> int:
+    stored = await admin.list_consumer_group_offsets(group, partitions=[*ends])
+    return sum(end - max(stored[tp].offset if tp in stored else 0, 0) for tp, end in ends.items())
 
 
 def stages_of(kind: str) -> tuple[str, ...]:

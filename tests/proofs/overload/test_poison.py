@@ -25,7 +25,6 @@ def worker(broker: Any, tmp_path: Path) -> Iterator[RestartedWorker]:
             started.kill()
 
 
-@pytest.mark.slow
 @pytest.mark.covers("B13", "CF-67")
 @pytest.mark.timeout(900)
 def test_poison_of_every_kind_is_a_dead_letter_once_and_healthy_records_are_handled(
@@ -39,7 +38,6 @@ def test_poison_of_every_kind_is_a_dead_letter_once_and_healthy_records_are_hand
     assert worker.deaths >= 4 * len(KILLS)
 
 
-@pytest.mark.slow
 @pytest.mark.covers("B13", "CF-67")
 @pytest.mark.timeout(600)
 def test_kills_from_outside_make_no_dead_letter(broker: Any, worker: RestartedWorker) -> None:

@@ -34,8 +34,8 @@ def test_what_runs_on_every_change_imports_no_proof():
     assert [path for path in daily if pattern.search(path.read_text()) and path != Path(__file__)] == []
 
 
-def test_the_parts_of_a_lane_are_all_parts():
-    assert sorted(name for lane in run.LANES for name in lane) == sorted(run.PARTS)
+def test_every_part_is_in_order_or_beside():
+    assert sorted((*run.IN_ORDER, *run.BESIDE)) == sorted(run.PARTS)
 
 
 def test_contributing_names_each_proof_with_the_folders_that_ask_for_it():
