@@ -85,11 +85,16 @@ class Bench:
     """One stage in one group, over a log in memory."""
 
     def __init__(
-        self, behave: Callable[[str, int], Any], sender: Any = None, topic: Topic = DOCUMENTS_IN, **settings: Any
+        self,
+        behave: Callable[[str, int], Any],
+        sender: Any = None,
+        topic: Topic = DOCUMENTS_IN,
+        stub: Stub | None = None,
+        **settings: Any,
     ) -> None:
         self.log = MemoryLog(FakeClock(), 1)
         self.member = Member()
-        self.stub = Stub(behave)
+        self.stub = stub or Stub(behave)
         stage = Stage("ingestion", (topic,), (MEMORY_KNOWLEDGE,), lambda d: None)
         self.runner = GroupRunner("ingestion", [(stage, self.stub)], sender or self.log, config.load({}, **settings))
         self.runner.join(self.member)
@@ -187,25 +192,39 @@ def test_a_rejected_record_and_a_bug_are_dead_letters_and_the_stage_goes_on(erro
     assert bench.member.acked == [0, 1]
 
 
+class SlowBroker:
+    """Stores each record a moment after it was sent, and notes when."""
+
+    def __init__(self, order: list[str]) -> None:
+        self._order = order
+
+    async def send(self, topic, key, value, headers, partition=None):
+        future = asyncio.get_running_loop().create_future()
+
+        def durable() -> None:
+            self._order.append("durable")
+            future.set_result(None)
+
+        asyncio.get_running_loop().call_later(0.01, durable)
+        return future
+
+
+class Passing(Stub):
+    """Passes each document on to a topic of ours."""
+
+    async def handle(self, record: Received[Any]) -> Sequence[Outgoing]:
+        return (Outgoing(OWN, record.key, record.event, record.envelope),)
+
+
 @pytest.mark.covers("AC-32")
-def test_a_dead_letter_is_acknowledged_by_the_broker_before_its_source():
+@pytest.mark.parametrize("value", [b"no json", document(0, "a").value])
+def test_what_is_made_of_a_record_is_stored_before_the_record_is_acknowledged(value: bytes):
     order: list[str] = []
 
-    class Slow:
-        async def send(self, topic, key, value, headers, partition=None):
-            future = asyncio.get_running_loop().create_future()
-
-            def durable() -> None:
-                order.append("durable")
-                future.set_result(None)
-
-            asyncio.get_running_loop().call_later(0.01, durable)
-            return future
-
     async def run() -> None:
-        bench = Bench(passes, Slow())
+        bench = Bench(passes, SlowBroker(order), stub=Passing(passes))
         bench.member.ack = lambda *_: order.append("acked")  # type: ignore[method-assign]
-        bench.runner.sink(Record(DOCUMENTS_IN.name, 0, 0, 1, b"k", b"no json", ()))
+        bench.runner.sink(replace(document(0, "a"), value=value))
         await bench.runner.idle()
 
     asyncio.run(run())
