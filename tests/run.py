@@ -11,7 +11,7 @@ import argparse
 import os
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -99,8 +99,8 @@ class Servers:
     sources: list[str] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)
 
-    def start(self, folder: Path, stack: ExitStack) -> None:
-        """Install and start; what cannot be had is in `missing`."""
+    def start(self, folder: Path, stack: ExitStack, needed: Collection[str]) -> None:
+        """Install all, start those that are needed; what cannot be had is in `missing`."""
         for name, install in INSTALLERS.items():
             try:
                 install(self.log.append)
@@ -125,7 +125,7 @@ class Servers:
             for name, (server, image, _) in wanted.items():
                 source = source_of(name, lacking)
                 self.sources.append(str(source))
-                if source.kind in ("container", "native"):
+                if name in needed and source.kind in ("container", "native"):
                     starts[name] = pool.submit(stack.enter_context, containers.started(source, server, image))
         for name, start in starts.items():
             start.result()
@@ -134,8 +134,8 @@ class Servers:
 
 
 @contextmanager
-def in_background(run: Run, work: Callable[[], None]) -> Iterator[None]:
-    """Do some work beside the block; what it raises is a failure of the run."""
+def in_background(work: Callable[[], None]) -> Iterator[None]:
+    """Do some work beside the block; what it raises is raised at the end of the block."""
     with ThreadPoolExecutor(1) as pool:
         going = pool.submit(work)
         yield
@@ -144,8 +144,12 @@ def in_background(run: Run, work: Callable[[], None]) -> Iterator[None]:
 
 def take(steps: deque[Step], run: Run) -> None:
     """Run the steps that nobody has taken yet."""
-    while steps:
-        run.step(steps.popleft())
+    while True:
+        try:
+            step = steps.popleft()
+        except IndexError:  # the other thread took the last
+            return
+        run.step(step)
 
 
 def beside(steps: deque[Step]) -> tuple[Run, list[str]]:
@@ -175,8 +179,9 @@ def check(run: Run) -> None:
 def test(run: Run, names: Sequence[str]) -> list[str]:
     """Run the parts, all without names; where the shared servers came from."""
     servers = Servers()
+    needed = {server for name in names or PARTS for server in PARTS[name].servers}
     with TemporaryDirectory(prefix="fathom-servers-") as folder, ExitStack() as stack:
-        with in_background(run, lambda: servers.start(Path(folder), stack)):
+        with in_background(lambda: servers.start(Path(folder), stack, needed)):
             if not names:
                 check(run)
         run.say("".join(f"{line}\n" for line in servers.log))
