@@ -127,6 +127,14 @@ class Conversation(Value):
         return cls(tenant=tenant, client_id=client_id, conversation_id=conversation_id)
 
 
+LAST_MS = int(datetime(9999, 12, 31, tzinfo=UTC).timestamp() * 1000)
+
+
+def time_of(milliseconds: int) -> datetime:
+    """The time of a record's timestamp, in UTC; a producer may state any number, and beyond all dates is the last."""
+    return datetime.fromtimestamp(min(max(milliseconds, 0), LAST_MS) / 1000, UTC)
+
+
 def entity_key(tenant: str, entity: str) -> str:
     """The record key of an entity of a tenant: `tenant|entity`."""
     return f"{quote(tenant, safe='')}|{quote(entity, safe='')}"

@@ -24,6 +24,7 @@ from schemas.envelope import (
     KeysNeeded,
     Outgoing,
     Received,
+    UnreadableBatch,
     header_map,
 )
 from schemas.envelope import Undecodable as Undecodable
@@ -69,6 +70,9 @@ def decode(
         raise Undecodable("empty", "the record has no value; a tombstone means nothing on this topic")
     if value is ERASED:
         raise Erased
+    if isinstance(value, UnreadableBatch):
+        where = f"{topic.name}[{partition}]@{value.first}" + (f" to {offset}" if offset > value.first else "")
+        raise Undecodable("unreadable_batch", f"{where}: {value.why}; its producer has to send its records again")
     if len(value) > topic.max_bytes:
         raise Undecodable("too_large", f"{len(value)} bytes, the limit of {topic.name} is {topic.max_bytes}")
     found = header_map(headers)

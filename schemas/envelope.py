@@ -25,7 +25,7 @@ class Undecodable(ValueError):
     """A record that is not an event of its topic.
 
     `code` is one of not_json, schema_invalid, context_field_not_allowed, unknown_role, too_large, bad_envelope,
-    bad_options, empty, erased, keys_needed.
+    bad_options, empty, erased, keys_needed, unreadable_batch.
     """
 
     def __init__(self, code: str, detail: str) -> None:
@@ -49,6 +49,24 @@ class ErasedValue(bytes):
 
 # The value of an erased record, as a reader with the keys returns it.
 ERASED: Final = ErasedValue()
+
+
+class UnreadableBatch(bytes):
+    """The value of what stands for a record batch that no client can read: the batch's bytes as the broker has them.
+
+    Its own type, so that no bytes of a log are taken for it. `first` is the offset of its first record that was not
+    read; the record that has this value has the offset of its last one.
+    """
+
+    why: str
+    first: int
+
+    @classmethod
+    def of(cls, raw: bytes, *, why: str, first: int) -> "UnreadableBatch":
+        """The value for a batch."""
+        made = cls(raw)
+        made.why, made.first = why, first
+        return made
 
 
 class KeysNeeded(Exception):

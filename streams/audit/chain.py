@@ -9,11 +9,12 @@ import struct
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from hashlib import sha256
 from typing import NamedTuple, Protocol
 
 from schemas import codec
+from schemas.base import time_of
 from schemas.learning import AuditHead, SealedSegment
 from schemas.topics import MEMORY_CLAIMS, MEMORY_CORRECTIONS, MEMORY_DECISIONS
 
@@ -100,7 +101,7 @@ def _segment(where: Partition, end: ChainEnd, records: Sequence[ChainedRecord]) 
         before=end.link.hex(),
         after=link.hex(),
         marks=b64encode(bytes(marks)).decode(),
-        last_at=datetime.fromtimestamp(max(record.timestamp for record in records) / 1000, UTC),
+        last_at=time_of(max(record.timestamp for record in records)),
     )
 
 

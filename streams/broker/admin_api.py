@@ -10,6 +10,8 @@ CLUSTER = "fathom-embedded"
 TOPIC = 2  # the only kind of resource with configs here
 FROM_TOPIC, FROM_DEFAULT = 1, 5  # the origin of a config's value
 SET, DELETE = 0, 1
+TRANSACTION = 1  # the kind of coordinator
+NO_TRANSACTIONS = "the embedded broker has no transactions: send without a transactional id, or use Apache Kafka"
 
 
 class AdminApi:
@@ -32,7 +34,9 @@ class AdminApi:
         partitions: list[Answer] = [(Code.NONE, i, NODE, [NODE], [NODE], []) for i in range(len(topic.partitions))]
         return Code.NONE, name, False, partitions
 
-    def find_coordinator(self, _request: Decoded) -> Answer:
+    def find_coordinator(self, request: Decoded) -> Answer:
+        if request.key_type == TRANSACTION:
+            return 0, Code.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, NO_TRANSACTIONS, -1, "", -1
         return 0, Code.NONE, None, NODE, self.host, self.port
 
     def create_topics(self, request: Decoded) -> Answer:

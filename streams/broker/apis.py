@@ -64,6 +64,7 @@ APIS = (
         "groups:*s authorized:?@3",
         "throttle:i@1 groups[ error:h group:s state:s protocol_type:s protocol:s members[ id:s client:s host:s "
         "metadata:B assignment:B ] authorized:i@3 ]"),
+    Api(16, 0, 2, "ListGroups", "", "throttle:i@1 error:h groups[ name:s protocol_type:s ]"),
     Api(18, 0, 2, "ApiVersions", "", "error:h apis[ key:h first:h last:h ] throttle:i@1"),
     Api(19, 2, 4, "CreateTopics",
         "topics[ name:s partitions:i replication:h assignments[ index:i replicas:*i ] configs[ name:s value:S ] ] "

@@ -3,51 +3,15 @@
 Only a search by timestamp reads records.
 """
 
-import struct
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from aiokafka.errors import KafkaError
 from aiokafka.record.default_records import DefaultRecordBatch
-from aiokafka.record.util import calc_crc32c
 
 from streams.broker.errors import Code, RequestRefused
+from streams.kafka.record_batches import CODEC_MASK, CONTROL, HEADER_SIZE, MAGIC, TRANSACTIONAL, Batch, header, intact
 
-HEADER = struct.Struct(">qiibIhiqqqhii")
-HEADER_SIZE = HEADER.size
-OVERHEAD = 12  # base offset and length, which are not included in the length itself
-CRC_FROM = 21
 MIN_RECORD_BYTES = 7  # six fields of one byte each, and the record's length
-TRANSACTIONAL, CONTROL, CODEC_MASK = 0x10, 0x20, 0x07
-
-
-class Batch(NamedTuple):
-    base_offset: int
-    length: int
-    leader_epoch: int
-    magic: int
-    crc: int
-    attributes: int
-    last_delta: int
-    first_timestamp: int
-    max_timestamp: int
-    producer_id: int
-    epoch: int
-    base_sequence: int
-    records: int
-
-    @property
-    def size(self) -> int:
-        return self.length + OVERHEAD
-
-
-def header(buffer: bytes | memoryview, at: int = 0) -> Batch:
-    return Batch._make(HEADER.unpack_from(buffer, at))
-
-
-def intact(buffer: bytes | memoryview, batch: Batch, at: int = 0) -> bool:
-    crc: int = calc_crc32c(buffer[at + CRC_FROM : at + batch.size])
-    return crc == batch.crc
 
 
 def accept(records: bytes | None, limit: int) -> Batch:
@@ -59,7 +23,7 @@ def accept(records: bytes | None, limit: int) -> Batch:
     size, plain = len(records), not batch.attributes & CODEC_MASK
     bare = batch.producer_id >= 0 > min(batch.epoch, batch.base_sequence)
     for wrong, code, reason in (
-        (batch.magic != 2, invalid, "only record format 2 is accepted"),
+        (batch.magic != MAGIC, invalid, "only record format 2 is accepted"),
         (size > limit, Code.MESSAGE_TOO_LARGE, f"a batch of {size} bytes, the limit is {limit}"),
         (batch.size != size, corrupt, "the batch's length is not the length of what was sent"),
         (not intact(records, batch), corrupt, "CRC-32C mismatch"),
@@ -78,7 +42,7 @@ def walk(buffer: bytes | memoryview, start: int, end: int) -> Iterator[tuple[int
     at = start
     while at + HEADER_SIZE <= end:
         batch = header(buffer, at)
-        if batch.magic != 2 or batch.size < HEADER_SIZE or at + batch.size > end:
+        if batch.magic != MAGIC or batch.size < HEADER_SIZE or at + batch.size > end:
             return
         yield at, batch
         at += batch.size

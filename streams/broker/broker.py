@@ -102,6 +102,7 @@ class Broker:
             "Heartbeat": groups.heartbeat,
             "LeaveGroup": groups.leave,
             "DescribeGroups": groups.describe,
+            "ListGroups": groups.list_all,
             "OffsetCommit": groups.commit,
             "OffsetFetch": groups.fetch_offsets,
         }

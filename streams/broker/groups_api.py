@@ -50,6 +50,12 @@ class GroupsApi:
             return 0, code(request.member, None), ()
         return 0, Code.NONE, [(m.id, m.instance, code(m.id, m.instance)) for m in request.members or ()]
 
+    def list_all(self, _request: Decoded) -> Answer:
+        """Every group that has members or offsets, by name."""
+        found = dict.fromkeys(self._offsets.groups(), "")
+        found |= {name: group.protocol_type for name, group in self._groups.by_name.items()}
+        return 0, Code.NONE, sorted(found.items())
+
     def describe(self, request: Decoded) -> Answer:
         """State and members of groups; an unknown group is a dead one, as in Kafka."""
         return 0, [self._described(name) for name in request.groups or ()]

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from streams.broker import batch as batches
-from streams.broker.batch import CONTROL, HEADER_SIZE, Batch
 from streams.broker.errors import BrokerFailed, Code, RequestRefused
 from streams.broker.journal import AppendFile, sync_directory
+from streams.kafka.record_batches import CONTROL, HEADER_SIZE, Batch, header, intact
 
 INDEX_EVERY = 4096
 MAX_PRODUCERS = 1_000
@@ -42,7 +42,7 @@ class Segment(AppendFile):
         """
         raw, expected = self.path.read_bytes(), self.base
         for at, batch in batches.walk(raw, 0, len(raw)):
-            if batch.base_offset != expected or (last and not batches.intact(raw, batch, at)):
+            if batch.base_offset != expected or (last and not intact(raw, batch, at)):
                 break
             self._index(batch, expected, at)
             yield batch
@@ -94,7 +94,7 @@ class Segment(AppendFile):
         while at < self.size:
             window, start = self.read(INDEX_EVERY, at), at
             while at - start + HEADER_SIZE <= len(window):
-                batch = batches.header(window, at - start)
+                batch = header(window, at - start)
                 yield at, batch
                 at += batch.size
 

@@ -1,5 +1,6 @@
 """The committed offsets of consumer groups, journaled; they do not expire."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,6 +32,10 @@ class Offsets:
 
     def of(self, group: str) -> dict[Partition, Committed]:
         return self._groups.get(group, {})
+
+    def groups(self) -> Iterable[str]:
+        """The groups that have committed."""
+        return self._groups
 
     def commit(self, group: str, items: dict[Partition, Committed]) -> None:
         if not items:

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from agents.core.packs.join import parts_of
 from agents.ports.graph import ClaimContested, DecisionTrace
-from schemas.base import Conversation, Event
+from schemas.base import Conversation, Event, time_of
 from schemas.envelope import Received
 from schemas.learning import QuarantineChanged
 from schemas.retrieval import PartFound, PartsFound
@@ -60,7 +60,7 @@ class LogEvidence:
 
 def moment(ms: int) -> datetime:
     """The time of a record."""
-    return datetime.fromtimestamp(ms / 1000, UTC)
+    return time_of(ms)
 
 
 def milliseconds(at: datetime) -> int:

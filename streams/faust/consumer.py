@@ -320,10 +320,9 @@ class DirectConsumer(Consumer):
         return set(self.held)
 
     def highwater(self, tp: TP) -> int | None:  # type: ignore[override]
-        """The log end at the last fetch; None before the first fetch."""
+        """The end of what could be read at the last fetch; None before the first fetch."""
         state = aiokafka_private.partition_state(self.client, tp)
-        found: int | None = state and state.highwater
-        return found
+        return None if state is None else aiokafka_private.readable_end(state)
 
     def close(self) -> None:
         """Do nothing: `on_stop` closes the client."""

@@ -34,7 +34,7 @@ def _fetched(client: AIOKafkaConsumer, tp: TopicPartition) -> Fetched:
     state = aiokafka_private.partition_state(client, tp)
     if state is None or state.highwater is None or not state.has_valid_position:
         return NEVER
-    return Fetched(state.position >= state.highwater, state.timestamp)
+    return Fetched(state.position >= aiokafka_private.readable_end(state), state.timestamp)
 
 
 class FetchLoop:
@@ -144,6 +144,7 @@ class FetchLoop:
                 # The sink may take a whole batch without suspending: others share this loop.
                 await asyncio.sleep(0)
             elif self._flowing.is_set():
+                self._pass_over(client)
                 await self._until_woken(aiokafka_private.fetch_waiter(client))
 
     async def _fetch(self, client: AIOKafkaConsumer) -> Batch:
@@ -166,6 +167,13 @@ class FetchLoop:
         except Unavailable as unavailable:
             LOGGER.warning("records wait for their keys: %s", unavailable)
             return {}
+
+    def _pass_over(self, client: AIOKafkaConsumer) -> None:
+        """Count what the client has read and has no record of as read: a transaction's marker at the end is no lag."""
+        for tp in self._reading() - self._in_step.kept:
+            state = aiokafka_private.partition_state(client, tp)
+            if state is not None and state.has_valid_position:
+                self.marks[tp].pass_over(state.position)
 
     def _reading(self) -> set[TopicPartition]:
         return self.marks.keys() - self._paused

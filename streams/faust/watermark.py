@@ -29,6 +29,12 @@ class Watermark:
         self._held.add(offset)
         self.position = offset + 1
 
+    def pass_over(self, position: int) -> None:
+        """Record that nothing is to be delivered before `position`: what is there are markers of transactions."""
+        if position > self.position:
+            self.position = position
+            self._passed += 1
+
     def take_back(self, offset: int, position: int) -> None:
         """Undo the last `deliver`, of `offset` at `position`: it was not accepted."""
         if self._order and self._order[-1][0] == offset:

@@ -15,12 +15,14 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRecord, TopicPa
 from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.admin.config_resource import ConfigResourceType
 from aiokafka.conn import AIOKafkaConnection, CloseReason
+from aiokafka.consumer import fetcher
 from aiokafka.errors import ConsumerStoppedError, KafkaConnectionError, KafkaTimeoutError
 from aiokafka.protocol.api import Request, RequestStruct, Response
 from aiokafka.protocol.types import Array, Boolean, Int8, Int16, Int32, Schema, String
 from aiokafka.structs import OffsetAndMetadata
 
 from streams.config import ConfigError
+from streams.kafka.fetched_records import FetchedBytes, FetchedRecords
 from streams.stores.guard import is_closed_transport
 
 VERSION: Final = "0.14.0"
@@ -33,8 +35,9 @@ SET = 0
 
 @cache
 def prepare() -> None:
-    """Check the version and patch the connections, once in a process; raises `ConfigError` for another version."""
+    """Check the version and patch the client, once in a process; raises `ConfigError` for another version."""
     check_version(version("aiokafka"))
+    fetcher.MemoryRecords, fetcher.PartitionRecords = FetchedBytes, FetchedRecords
     if AIOKafkaConnection.send is STOCK_SEND:
         AIOKafkaConnection.send = sends(STOCK_SEND)
 
@@ -181,6 +184,12 @@ def fetch_patiently(client: AIOKafkaConsumer, min_bytes: int, wait_ms: int) -> N
         return found
 
     fetcher._proc_fetch_request = fetched
+
+
+def readable_end(state: Any) -> int | None:
+    """The offset up to which a partition can be read now: records of a transaction that is not over come later."""
+    end: int | None = state.highwater if state.lso is None or state.lso < 0 else state.lso
+    return end
 
 
 def partition_state(client: AIOKafkaConsumer, tp: TopicPartition) -> Any | None:

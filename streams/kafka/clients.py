@@ -50,7 +50,9 @@ def new_consumer(
     It decrypts by the keys of the `security`, or those given.
     """
     aiokafka_private.prepare()
-    defaults = {"enable_auto_commit": False, "fetch_max_wait_ms": PROMPT_MS, **security.client_options()}
+    # What a producer rolled back was never said.
+    sure: dict[str, object] = {"isolation_level": "read_committed", "enable_auto_commit": False}
+    defaults = {"fetch_max_wait_ms": PROMPT_MS, **sure, **security.client_options()}
     encryption = encryption or security.encryption
     if encryption is None:
         return AIOKafkaConsumer(bootstrap_servers=bootstrap, **{**defaults, **options})

@@ -7,14 +7,14 @@ sends again after it was committed here is looked for further back, when it come
 
 import asyncio
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.errors import KafkaError, KafkaTimeoutError
 
-from schemas.base import Event
+from schemas.base import Event, time_of
 from schemas.envelope import Received
 from schemas.topics import Topic
 from streams.kafka import clients
@@ -39,9 +39,9 @@ class LedgerRead:
 
 async def read(
     bootstrap: str,
-    source: str,
+    sources: Sequence[str],
     ledger: Topic,
-    partitions: Iterable[int],
+    partitions: Collection[int],
     group: str,
     security: Security = PLAINTEXT,
     *,
@@ -51,7 +51,7 @@ async def read(
     numbers = tuple(partitions)
     while numbers:
         try:
-            return await _read(bootstrap, source, ledger, numbers, group, security, since)
+            return await _read(bootstrap, sources, ledger, numbers, group, security, since)
         except KafkaError as error:
             # Raised, it would end the worker: an absent broker comes back, and the next rebalance cancels this.
             if not (error.retriable or isinstance(error, KafkaTimeoutError)):
@@ -62,9 +62,9 @@ async def read(
 
 async def _read(
     bootstrap: str,
-    source: str,
+    sources: Sequence[str],
     ledger: Topic,
-    partitions: Iterable[int],
+    partitions: Collection[int],
     group: str,
     security: Security,
     wanted: datetime | None,
@@ -74,7 +74,7 @@ async def _read(
     try:
         await consumer.start()
         if wanted is None:
-            since = await _first_uncommitted(consumer, source, found)
+            since = await _first_uncommitted(consumer, sources, found)
             begins = {partition: at - LOOK_BACK_MS for partition, at in since.items()}
         else:
             begins = dict.fromkeys(found, int(wanted.timestamp() * 1000))
@@ -88,20 +88,26 @@ async def _read(
         await consumer.stop()
     from_first = {tp.partition for tp, (begin, _) in outputs.items() if begin <= kept[tp][0]}
     return {
-        partition: LedgerRead(
-            own, ALWAYS if partition in from_first else datetime.fromtimestamp(begins[partition] / 1000, UTC)
-        )
+        partition: LedgerRead(own, ALWAYS if partition in from_first else time_of(begins[partition]))
         for partition, own in found.items()
     }
 
 
-async def _first_uncommitted(consumer: AIOKafkaConsumer, source: str, partitions: Iterable[int]) -> dict[int, int]:
-    """The timestamp (ms) of each input partition's first uncommitted record; now, where everything is committed."""
+async def _first_uncommitted(
+    consumer: AIOKafkaConsumer, sources: Sequence[str], partitions: Collection[int]
+) -> dict[int, int]:
+    """When (ms) the oldest uncommitted record of each partition was written, of any source; now without one.
+
+    Never later than now: the timestamp may be a producer's, whose clock is ahead.
+    """
     uncommitted: dict[TopicPartition, tuple[int, int]] = {}
-    inputs = await bounds(consumer, source, partitions)
+    inputs = {tp: ends for source in sources for tp, ends in (await bounds(consumer, source, partitions)).items()}
     consumer.assign(list(inputs))
     for tp, (first, end) in inputs.items():
         uncommitted[tp] = (max(await consumer.committed(tp) or 0, first), end)
     now = int(time.time() * 1000)
     found = await first_records(consumer, uncommitted)
-    return {tp.partition: found[tp].timestamp if tp in found else now for tp in inputs}
+    begins = dict.fromkeys(partitions, now)
+    for tp, record in found.items():
+        begins[tp.partition] = min(begins[tp.partition], max(record.timestamp, 0))
+    return begins

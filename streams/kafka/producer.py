@@ -7,7 +7,15 @@ from functools import lru_cache, partial
 from typing import Protocol
 
 from aiokafka import AIOKafkaProducer, TopicPartition
-from aiokafka.errors import KafkaError, OutOfOrderSequenceNumber, ProducerFenced, UnknownProducerId
+from aiokafka.errors import (
+    InvalidTopicError,
+    KafkaError,
+    MessageSizeTooLargeError,
+    OutOfOrderSequenceNumber,
+    ProducerFenced,
+    RecordListTooLargeError,
+    UnknownProducerId,
+)
 from aiokafka.partitioner import murmur2
 
 from agents.errors import Unavailable
@@ -21,6 +29,8 @@ STOP_LIMIT_S = 5.0
 LOGGER = logging.getLogger("fathom.producer")
 # The broker's sequence numbers differ from ours: aiokafka would fail every further send to the partition.
 OUT_OF_STEP = (OutOfOrderSequenceNumber, UnknownProducerId, ProducerFenced)
+# What is refused for its size or its topic's name is refused each time; everything else may be mended meanwhile.
+NEVER_TAKEN = (MessageSizeTooLargeError, RecordListTooLargeError, InvalidTopicError)
 
 
 class Sender(Protocol):
@@ -34,7 +44,7 @@ class Sender(Protocol):
     ) -> "asyncio.Future[object]":
         """Hand a record to the producer; the future is done when the broker has stored it.
 
-        Raises `Unavailable`, as does the future a `KafkaError`.
+        Raises `Unavailable`, or one of `NEVER_TAKEN`; the future raises a `KafkaError`.
         """
 
 
@@ -125,6 +135,8 @@ class Producer:
             sent: asyncio.Future[object] = await self._producer.send(
                 topic, value, key=key, partition=partition, headers=list(headers)
             )
+        except NEVER_TAKEN:
+            raise
         except KafkaError as error:
             raise Unavailable("broker", str(error) or type(error).__name__) from error
         sent.add_done_callback(partial(self._look, self._producer))

@@ -11,7 +11,7 @@ from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 
 from streams.kafka import clients
 from streams.kafka.aiokafka_private import alter_configs
-from streams.kafka.clients import administering
+from streams.kafka.clients import MAX_MESSAGE_BYTES, administering
 from streams.kafka.log_reader import bounds, written_since
 from streams.kafka.security import PLAINTEXT, Security
 from streams.kafka.topics_plan import (
@@ -46,6 +46,21 @@ async def retentions(
         configs = await _configs(admin, names)
     kept = {name: int(config.get("retention.ms", -1)) for name, config in configs.items()}
     return {name: timedelta(milliseconds=ms) if ms >= 0 else None for name, ms in kept.items()}
+
+
+async def check_limits(bootstrap: str, names: Iterable[str], security: Security = PLAINTEXT) -> None:
+    """Raises `TopicError` where a topic takes smaller records than a worker writes; not where it may not be asked."""
+    async with administering(bootstrap, security) as admin:
+        try:
+            configs = await _configs(admin, names)
+        except TopicError:  # a user without the right to describe configs
+            return
+    limits = {name: int(config.get("max.message.bytes", MAX_MESSAGE_BYTES)) for name, config in configs.items()}
+    if small := [f"{name} ({limit:,})" for name, limit in limits.items() if limit < MAX_MESSAGE_BYTES]:
+        raise TopicError(
+            f"max.message.bytes is too small of {', '.join(small)}: a worker writes records of up to "
+            f"{MAX_MESSAGE_BYTES:,} bytes, and the broker would refuse them; run `fathom topics apply`"
+        )
 
 
 async def create_missing(bootstrap: str, topics: Sequence[TopicSpec], security: Security = PLAINTEXT) -> None:

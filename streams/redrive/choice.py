@@ -156,6 +156,8 @@ def _cannot_be_sent(status: LetterStatus, partitions: Mapping[str, int]) -> str 
         return f"the broker has no topic {topic}, where it came from; `fathom topics apply` makes it"
     if partition >= partitions[topic]:
         return f"{topic} has {partitions[topic]} partitions and no number {partition}, where it came from"
+    if letter.partial is not None:
+        return letter.partial
     if letter.bare:
         return "it has neither key nor value, and no client sends that: discard it"
     return None

@@ -43,7 +43,7 @@ class DeadLetter:
     `at` is its own position, `original` the failed record's (None where no header tells), times are ms since the epoch.
     `message_id` is the id of the failed event, by which its effects are derived; `ids` are all it is known by: that,
     its correlation and the id in its value. `redrives` is how often it had been sent again when it failed; a `bare`
-    one has neither key nor value.
+    one has neither key nor value; `partial` says why it is not one whole record, which alone can be sent again.
     """
 
     at: LogPosition
@@ -60,6 +60,7 @@ class DeadLetter:
     ids: tuple[str, ...]
     redrives: int
     bare: bool
+    partial: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +110,7 @@ def letter_of(record: RawRecord) -> DeadLetter | None:
         ids=tuple(dict.fromkeys(each for each in ids if each)),
         redrives=redrives_of(record.headers),
         bare=record.key is None and record.value is None,
+        partial=_why_partial(found),
     )
 
 
@@ -179,6 +181,20 @@ def _envelope(record: RawRecord, original: LogPosition | None, when: int) -> Env
         return codec.decode(topic, record.key, record.value, kept, **where).envelope
     except Undecodable:
         return None
+
+
+def _why_partial(found: dict[str, str]) -> str | None:
+    if found[REASON] == "unreadable_batch":
+        return (
+            "it is a batch that no client can read, not a record: have its producer send the records again, then "
+            "discard it (`fathom dlq show --raw` gives its bytes)"
+        )
+    if (left_out := found.get(dead_letters.LEFT_OUT)) is not None:
+        return (
+            f"it was too large for a dead letter, so its value is not here ({left_out}): have its producer send it "
+            "again in smaller parts, then discard it"
+        )
+    return None
 
 
 def _own_id(found: dict[str, str], original: LogPosition | None) -> str:

@@ -1,9 +1,10 @@
 """The rights of each process on the broker: the least that its work needs, by the names of topics and groups.
 
-A worker looks for no other topic when it starts, and the chart's users are given these.
+A worker looks for no other topic when it starts, and the chart's users are given these. When it starts it checks that
+the topics are there and large enough.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from schemas.topics import (
@@ -27,6 +28,9 @@ from schemas.topics import (
     TOOLS_CALLS_OUT,
     Topic,
 )
+from streams.config import Settings
+from streams.kafka import topics_admin, topics_plan
+from streams.kafka.security import Security
 from streams.stage import Stage
 from streams.topology import STAGES
 from streams.views import tool_log, turn_log, vote_log
@@ -112,3 +116,28 @@ def _operations(reads: Iterable[str], writes: Iterable[str], looks: Iterable[str
         name: ("Describe", *(("Read",) if name in read else ()), *(("Write",) if name in written else ()))
         for name in sorted(read | written | {*looks})
     }
+
+
+async def check_topics(bootstrap: str, security: Security, settings: Settings, stages: Sequence[Stage]) -> int:
+    """The partitions of a conversation's topics; makes missing topics where the settings say so.
+
+    Raises `TopicError` for topics that are missing, torn or too small, `Unavailable`, `BrokerRejected`.
+    """
+    partitions = await _partitions(bootstrap, security, settings, stages)
+    written = {topic.name for stage in stages for topic in stage.writes} | {stage.dead_letters for stage in stages}
+    await topics_admin.check_limits(bootstrap, sorted(written), security)
+    return partitions
+
+
+async def _partitions(bootstrap: str, security: Security, settings: Settings, stages: Sequence[Stage]) -> int:
+    if settings.create_topics:
+        topics = topics_plan.wanted(settings.partitions, settings.replication)
+        await topics_admin.create_missing(bootstrap, topics, security)
+        return settings.partitions
+    existing = await topics_admin.existing(bootstrap, security)
+    # A user with few rights is shown its own topics only; all of conversations have one count of partitions.
+    counts = [existing[name] for name in topics_plan.CONVERSATION_TOPICS if name in existing]
+    partitions = counts[0] if counts else settings.partitions
+    needed = topics_of(stages)
+    topics_plan.check(existing, [topic for topic in topics_plan.wanted(partitions) if topic.name in needed])
+    return partitions

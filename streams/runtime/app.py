@@ -22,7 +22,7 @@ from streams import policies
 from streams.config import Settings
 from streams.dependencies import Dependencies
 from streams.faust.consumer_group import ConsumerGroup
-from streams.kafka import ledger, topics_admin, topics_plan
+from streams.kafka import ledger
 from streams.kafka.broker_probe import BrokerProbe
 from streams.kafka.lag_status import NUMBERS, LagSample, LagWindow, stands, worst
 from streams.kafka.ledger import LedgerRead
@@ -136,7 +136,7 @@ class Worker:
         """Start consuming. Raises `GroupError`, `TopicError`, `Unavailable`, `OSError`."""
         self._server.start(self._api, self._bootstrap)
         self._background = [asyncio.create_task(self._beat()), asyncio.create_task(self._watch.run())]
-        await self._topics()
+        self._partitions = await access.check_topics(self._bootstrap, self._security, self._settings, self._stages)
         await self._producer.start()
         built = dependencies(
             self._settings,
@@ -211,18 +211,6 @@ class Worker:
             self._background.append(following)
         return quarantines
 
-    async def _topics(self) -> None:
-        if self._settings.create_topics:
-            topics = topics_plan.wanted(self._settings.partitions, self._settings.replication)
-            await topics_admin.create_missing(self._bootstrap, topics, self._security)
-            return
-        existing = await topics_admin.existing(self._bootstrap, self._security)
-        # A user with few rights is shown its own topics only; all of conversations have one count of partitions.
-        counts = [existing[name] for name in topics_plan.CONVERSATION_TOPICS if name in existing]
-        self._partitions = counts[0] if counts else self._partitions
-        needed = access.topics_of(self._stages)
-        topics_plan.check(existing, [t for t in topics_plan.wanted(self._partitions) if t.name in needed])
-
     def _group(self, name: str, built: Dependencies) -> tuple[ConsumerGroup, GroupRunner]:
         settings = self._settings
         rows = [(stage, stage.handler(built)) for stage in self._stages if stage.group_name == name]
@@ -255,7 +243,8 @@ class Worker:
         self, stage: Stage, numbers: Collection[int], since: datetime | None
     ) -> dict[int, LedgerRead]:
         assert stage.ledger is not None  # only joins are asked
-        asked = (self._bootstrap, stage.reads[0].name, stage.ledger, numbers, stage.consumer_group, self._security)
+        sources = [topic.name for topic in stage.reads]
+        asked = (self._bootstrap, sources, stage.ledger, numbers, stage.consumer_group, self._security)
         return await ledger.read(*asked, since=since)
 
     async def _assigned(self, runner: GroupRunner, partitions: frozenset[TopicPartition]) -> None:

@@ -2,13 +2,13 @@
 
 Both common header families are written, each in its own form, so that existing tools can redrive: Kafka Streams'
 (KIP-1034), whose values are text, and Spring's, whose numbers are big-endian bytes. Bytes, key and headers are the
-original's.
+original's; of one that does not fit with them the value is left out, and its hash and length are there.
 """
 
 import hashlib
 import logging
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -23,10 +23,13 @@ BUG = "bug"
 MAX_WHY = 500
 STREAMS, SPRING = "__streams.errors.", "kafka_dlt-original-"
 STAGE, REASON, ATTEMPTS = "fathom_stage", "fathom_reason", "fathom_attempts"
+# Of a letter that was too large with its original's value: the value's SHA-256 and its length.
+LEFT_OUT = "fathom_left_out"
 # Spring's numbers by name, with their bytes. Earlier dead letters hold them as text.
 SPRING_BYTES = {SPRING + "partition": 4, SPRING + "offset": 8, SPRING + "timestamp": 8}
 TRACE_CHARS = 32
 RATIO_WINDOW = 2_000
+Headers = Sequence[tuple[str, bytes]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,15 @@ def headers_of(record: Record, stage: str, failure: Failure) -> list[tuple[str, 
     return [*record.headers, *((name, _bytes_of(name, value)) for name, value in added.items())]
 
 
+def forms_of(record: Record, headers: Headers) -> Iterator[tuple[bytes | None, bytes | None, Headers]]:
+    """Key, value and headers of a dead letter, whole and then ever smaller: the last of them always fits."""
+    yield record.key, record.value, headers
+    value = record.value or b""
+    told = (LEFT_OUT, f"sha256:{hashlib.sha256(value).hexdigest()} bytes:{len(value)}".encode())
+    yield record.key, None, [*headers, told]
+    yield None, None, [*(each for each in headers if is_added(each[0])), told]
+
+
 def _bytes_of(name: str, value: str | int) -> bytes:
     if name in SPRING_BYTES and isinstance(value, int):
         return value.to_bytes(SPRING_BYTES[name], "big", signed=True)
@@ -67,7 +79,7 @@ def _bytes_of(name: str, value: str | int) -> bytes:
 
 def is_added(name: str) -> bool:
     """Whether a header is one that a dead letter has beyond its original's."""
-    return name.startswith((STREAMS, SPRING)) or name in (STAGE, REASON, ATTEMPTS)
+    return name.startswith((STREAMS, SPRING)) or name in (STAGE, REASON, ATTEMPTS, LEFT_OUT)
 
 
 def header_text(name: str, value: bytes | None) -> str:

@@ -91,8 +91,12 @@ class JointSend:
                 now = monotonic()
                 whole = handler.joined([(each, int((now - at) * 1000)) for each, at in mine.made])
                 await send((whole,), source)
-        except BaseException:
-            mine.sent.cancel()  # those that wait are of the same partition: they end as this one does
+        except BaseException as error:  # those that wait are of the same partition: they end as this one does
+            if isinstance(error, Exception):
+                mine.sent.set_exception(error)
+                mine.sent.exception()  # there may be none that waits
+            else:
+                mine.sent.cancel()
             raise
         finally:
             timer.cancel()

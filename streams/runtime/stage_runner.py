@@ -147,7 +147,7 @@ class StageRunner:
         """Whether the stage handles a record; undecodable ones count, so that they become dead letters."""
         try:
             return handler.wants(delivery.received(self._topics[delivery.record.topic]).event)
-        except Undecodable:
+        except Exception:  # noqa: BLE001 - raised here it would end the group; handled, it gets its dead letter
             return True
 
     def busy(self, partition: int) -> bool:
@@ -231,7 +231,7 @@ class StageRunner:
             made = []
             if delivery.joint is not None:
                 delivery.joint.absent()
-            await self._dead_letter(delivery, one.failure, one.received)
+            await self._settle(delivery, one.failure, one.received)
             self._record_outcome(one)
             if one.failure.code != BUG and self._topics[delivery.record.topic].outside:
                 self._refusals.note(delivery.record, one.failure)
@@ -305,45 +305,46 @@ class StageRunner:
             await self._send_and_settle(made)
         for one in made:
             if self.stage.ledger is None:
-                sending = [step for step in one.steps if isinstance(step, Outgoing)]
-                if one.delivery.joint is not None:
-                    await self._send_joint(one.delivery, one.delivery.joint, sending)
-                else:
-                    await self._sender.send_all(sending)
-                one.delivery.done()
+                one.failure = await self._send(one)
+                await self._settle(one.delivery, one.failure, one.received)
             self._record_outcome(one)
-            self._limit.passed()
+            if one.failure is None:
+                self._limit.passed()
+            else:
+                self._limit.failed(one.failure)
 
     async def _send_and_settle(self, made: Sequence[HandledRecord]) -> None:
         for one in made:
             self._held[position_of(one.delivery.record)] = one.delivery
         steps = [step for one in made for step in one.steps]
-        await self._sender.send_all([step for step in steps if isinstance(step, Outgoing)])
+        refused = await self._sender.send_all([step for step in steps if isinstance(step, Outgoing)])
         for step in steps:
-            positions = step.settles if isinstance(step, Outgoing) else step.positions
-            held = [found for position in positions if (found := self._held.pop(position, None)) is not None]
-            if isinstance(step, Refused):
-                failure = Failure(step.code, step.detail, "Refused")
-                for each in held:
-                    await self._dead_letter(each, failure)
-            else:
-                for each in held:
-                    each.done()
+            failure = Failure(step.code, step.detail, "Refused") if isinstance(step, Refused) else refused.get(id(step))
+            for position in step.settles if isinstance(step, Outgoing) else step.positions:
+                if (held := self._held.pop(position, None)) is not None:
+                    await self._settle(held, failure)
         self._gauge_held.set(len(self._held))
 
-    async def _send_joint(self, delivery: InFlightRecord, joint: JointSend, steps: Sequence[Outgoing]) -> None:
-        """Send with what other stages make of the record."""
-        if len(steps) != 1 or self._joint is None:
-            joint.absent()
-            await self._sender.send_all(steps)
-            return
-        event = delivery.received(self._topics[delivery.record.topic]).event
-        await joint.send(steps[0], self._joint, event, self._sender.send_in_order, self.stage.group_name)
+    async def _send(self, one: HandledRecord) -> Failure | None:
+        """Send what was made of a record, with what other stages make of it; why it cannot be sent."""
+        steps, joint = [step for step in one.steps if isinstance(step, Outgoing)], one.delivery.joint
+        if joint is None or self._joint is None or len(steps) != 1:
+            if joint is not None:
+                joint.absent()
+            return next(iter((await self._sender.send_all(steps)).values()), None)
+        event = one.delivery.received(self._topics[one.delivery.record.topic]).event
+        try:
+            await joint.send(steps[0], self._joint, event, self._sender.send_in_order, self.stage.group_name)
+        except Rejected as refused:
+            return Failure(refused.code, refused.detail, type(refused).__name__)
+        return None
 
-    async def _dead_letter(
-        self, delivery: InFlightRecord, failure: Failure, received: Received[Event] | None = None
+    async def _settle(
+        self, delivery: InFlightRecord, failure: Failure | None, received: Received[Event] | None = None
     ) -> None:
-        await self._sender.dead_letter(delivery.record, failure)
-        if received is not None:
-            await self._sender.send_all(told(self._telling, received, failure, self.stage.name))
+        """Acknowledge a record, after its dead letter where it failed."""
+        if failure is not None:
+            await self._sender.dead_letter(delivery.record, failure)
+            if received is not None:
+                await self._sender.send_all(told(self._telling, received, failure, self.stage.name))
         delivery.done()

@@ -3,22 +3,26 @@
 import asyncio
 import logging
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from time import monotonic
 
 from aiokafka.errors import KafkaError
 
 from agents.concurrency import waits
-from agents.errors import Unavailable
+from agents.errors import Rejected, Unavailable
 from schemas import codec
 from schemas.envelope import Outgoing
-from streams.kafka.producer import Sender
+from streams.kafka.producer import NEVER_TAKEN, Sender
 from streams.kafka.records import Record
-from streams.runtime.dead_letters import Failure, headers_of
+from streams.runtime.dead_letters import Failure, Headers, forms_of, headers_of
 from streams.stage import Stage
 from streams.telemetry import metrics
 
 LOGGER = logging.getLogger("fathom.stage")
 FIRST_WAIT, MAX_BACKOFF_S = 0.05, 5.0
+# A stage that goes on waiting says so again.
+TOLD_EVERY_S = 60.0
+Send = tuple[str, bytes | None, bytes | None, Headers, int | None]
 
 
 class StageSender:
@@ -27,53 +31,96 @@ class StageSender:
     def __init__(self, stage: Stage, sender: Sender) -> None:
         self._stage = stage
         self._sender = sender
+        self._told_at = 0.0
 
     async def wait_for(self, unavailable: Unavailable, attempts: int) -> None:
         """Wait before the next attempt, longer after each."""
         waits()
         metrics.RETRIES.labels(self._stage.name, unavailable.what).inc()
-        level = logging.WARNING if attempts == 1 else logging.DEBUG
-        metrics.log(LOGGER, level, "stage.waits", stage=self._stage.name, what=unavailable.what, why=unavailable.detail)
+        now = monotonic()
+        loud = attempts == 1 or now - self._told_at >= TOLD_EVERY_S
+        self._told_at = now if loud else self._told_at
+        metrics.log(
+            LOGGER, logging.WARNING if loud else logging.DEBUG, "stage.waits",
+            stage=self._stage.name, what=unavailable.what, why=unavailable.detail, attempts=attempts,
+        )  # fmt: skip
         await asyncio.sleep(min(FIRST_WAIT * 2 ** min(attempts - 1, 10), MAX_BACKOFF_S) * random.uniform(0.7, 1.3))
 
-    async def send_all(self, steps: Sequence[Outgoing]) -> None:
-        """Send and await every acknowledgement, the ledger's last: its records are never made again."""
-        ledger = self._stage.ledger
-        await self.send_in_order([step for step in steps if step.topic is not ledger])
-        await self.send_in_order([step for step in steps if step.topic is ledger])
+    async def send_all(self, steps: Sequence[Outgoing]) -> Mapping[int, Failure]:
+        """Send and await every acknowledgement, the ledger's last: its records are never made again.
+
+        Returns, by `id` of the step, why the broker takes some of them never; all others are sent.
+        """
+        ledger, refused = self._stage.ledger, dict[int, Failure]()
+        for group in ([s for s in steps if s.topic is not ledger], [s for s in steps if s.topic is ledger]):
+            try:
+                await self.send_in_order(group)
+            except Rejected as error:
+                if len(group) == 1:
+                    refused[id(group[0])] = Failure(error.code, error.detail, type(error).__name__)
+                    continue
+                for step in group:
+                    refused |= await self.send_all((step,))
+        return refused
 
     async def send_in_order(self, steps: Sequence[Outgoing], source: str | None = None) -> None:
-        """Send and await every acknowledgement; on failure all are sent again, to keep the order."""
+        """Send and await every acknowledgement; on failure the first that failed and those after it go again.
+
+        Raises `Rejected` where one of them can never be sent.
+        """
         if not steps:
             return
-        encoded = [(step, *codec.encode(step, source or self._stage.name)) for step in steps]
-        attempts = 0
-        while True:
-            attempts += 1
-            try:
-                sent = [
-                    await self._sender.send(step.topic.name, key or None, value, headers, step.partition)
-                    for step, key, value, headers in encoded
-                ]
-                for future in sent:
-                    await future
-                break
-            except (Unavailable, KafkaError) as error:
-                unavailable = error if isinstance(error, Unavailable) else Unavailable("broker", repr(error))
-                await self.wait_for(unavailable, attempts)
+        encoded = [
+            (step.topic.name, key or None, value, headers, step.partition)
+            for step in steps
+            for key, value, headers in (codec.encode(step, source or self._stage.name),)
+        ]
+        try:
+            await self._until_stored(*encoded)
+        except NEVER_TAKEN as refused:
+            told = ", ".join(f"{len(value or b''):,} bytes to {topic}" for topic, _, value, *_ in encoded)
+            raise Rejected("not_sendable", f"{told}: {_said(refused)}") from refused
         for step in steps:
             metrics.sent(step.event)
 
     async def dead_letter(self, record: Record, failure: Failure) -> None:
-        """Set a record aside."""
-        headers = headers_of(record, self._stage.name, failure)
+        """Set a record aside; without its value, where the broker takes no letter as large."""
+        for key, value, headers in forms_of(record, headers_of(record, self._stage.name, failure)):
+            try:
+                await self._until_stored((self._stage.dead_letters, key, value, headers, None))
+                break
+            except NEVER_TAKEN as refused:
+                metrics.log(
+                    LOGGER, logging.WARNING, "dead_letter.cut",
+                    stage=self._stage.name, topic=record.topic, partition=record.partition, offset=record.offset,
+                    why=f"the broker does not take it with all of its original: {_said(refused)}",
+                )  # fmt: skip
+        metrics.DEAD_LETTERS.labels(self._stage.name, failure.code).inc()
+
+    async def _until_stored(self, *sends: Send) -> None:
+        """Send these in order, again until the broker has them all; raises what of `NEVER_TAKEN` one of them gets."""
         attempts = 0
         while True:
             attempts += 1
+            under_way: list[asyncio.Future[object]] = []
+            failed: BaseException | None = None
             try:
-                await (await self._sender.send(self._stage.dead_letters, record.key, record.value, headers))
-                break
+                for each in sends:
+                    under_way += (await self._sender.send(*each),)
             except (Unavailable, KafkaError) as error:
-                unavailable = error if isinstance(error, Unavailable) else Unavailable("broker", repr(error))
-                await self.wait_for(unavailable, attempts)
-        metrics.DEAD_LETTERS.labels(self._stage.name, failure.code).inc()
+                failed = error
+            # Until all have ended: one that is sent again while it is under way may arrive before an earlier one.
+            results = await asyncio.gather(*under_way, return_exceptions=True)
+            first, found = next(((n, r) for n, r in enumerate(results) if isinstance(r, BaseException)), (0, None))
+            failed = found or failed
+            if failed is None:
+                return
+            if not isinstance(failed, Unavailable | KafkaError) or isinstance(failed, NEVER_TAKEN):
+                raise failed
+            sends = sends[first if found else len(results) :]
+            unavailable = failed if isinstance(failed, Unavailable) else Unavailable("broker", repr(failed))
+            await self.wait_for(unavailable, attempts)
+
+
+def _said(error: Exception) -> str:
+    return str(error) or type(error).__name__

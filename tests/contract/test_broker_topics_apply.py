@@ -137,3 +137,18 @@ def test_replicas_that_one_node_cannot_hold_are_said_and_left(bootstrap: str) ->
     planned = plan(bootstrap, replace(wanted, replication=3))
     assert [(step.action, step.setting) for step in planned] == [("by hand", "replication")]
     assert apply(bootstrap, replace(wanted, replication=3)) == []
+
+
+def test_a_topic_that_takes_less_than_a_worker_writes_is_refused_by_name_and_what_it_should_be(bootstrap: str) -> None:
+    async def scenario() -> tuple[str, str]:
+        small = await create_topic(bootstrap, configs={"max.message.bytes": "1048588"})
+        large = await create_topic(bootstrap, configs={"max.message.bytes": "4000000"})
+        with pytest.raises(TopicError) as raised:
+            await topics_admin.check_limits(bootstrap, [large, small])
+        await topics_admin.check_limits(bootstrap, [large])
+        return small, str(raised.value)
+
+    small, said = asyncio.run(scenario())
+    assert f"{small} (1,048,588)" in said
+    assert "4,000,000 bytes" in said
+    assert "fathom topics apply" in said

@@ -51,6 +51,7 @@ def test_librdkafka_is_told_that_it_may_not_have_transactions(node: Node) -> Non
     with pytest.raises(KafkaException) as raised:
         client.init_transactions(15)
     assert raised.value.args[0].code() == KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+    assert "the embedded broker has no transactions" in raised.value.args[0].str()
     assert time.monotonic() - began < 10
 
 

@@ -59,8 +59,8 @@ DEFECTS = {
     "ack": Defect(
         "a record is acknowledged before what was made of it is sent",
         "streams/runtime/stage_runner.py",
-        "                    await self._sender.send_all(sending)\n                one.delivery.done()\n",
-        "                    one.delivery.done()\n                    await self._sender.send_all(sending)\n",
+        "                one.failure = await self._send(one)\n",
+        "                one.delivery.done()\n                one.failure = await self._send(one)\n",
     ),
     "tenant filter": Defect(
         "the embedded index searches every tenant's passages",

@@ -12,7 +12,7 @@ import orjson
 import typer
 from aiokafka import ConsumerRecord
 
-from schemas.envelope import ERASED, KEYS_HEADER, KeysNeeded
+from schemas.envelope import ERASED, KEYS_HEADER, KeysNeeded, UnreadableBatch
 from schemas.topics import BY_NAME
 from streams.edges.cli.arguments import Broker, Json
 from streams.edges.client import clients
@@ -78,12 +78,17 @@ def _show(record: ConsumerRecord, *, as_json: bool) -> None:
     if as_json:
         print(orjson.dumps(shown).decode())
         return
-    at = datetime.fromtimestamp(record.timestamp / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
+    try:
+        at = datetime.fromtimestamp(record.timestamp / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3] + "Z"
+    except (ValueError, OverflowError, OSError):  # a producer may state any number
+        at = f"timestamp {record.timestamp}"
     kind, key = shown["type"] or "untyped", "-" if shown["key"] is None else shown["key"]
     text = "(no value: a tombstone)" if record.value is None else record.value.decode(errors="replace")
     text = "(erased with the key of a person)" if record.value is ERASED else text
+    if isinstance(record.value, UnreadableBatch):
+        text = f"(a batch that no client can read, from offset {record.value.first} on: {record.value.why})"
     out = partial(console().print, markup=False, soft_wrap=True)
-    out(f"{record.topic}[{record.partition}]@{record.offset}  {at}Z  {kind}  key {key}", style="bold")
+    out(f"{record.topic}[{record.partition}]@{record.offset}  {at}  {kind}  key {key}", style="bold")
     if letter := shown.get("dead_letter"):
         place = f"{letter['topic']}[{letter['partition']}]@{letter['offset']}"
         why = f"after {letter['attempts']} attempts: {letter['reason']}: {letter['message']}"
@@ -108,6 +113,8 @@ def as_dict(record: ConsumerRecord) -> dict[str, Any]:
     }
     if record.value is ERASED:
         shown["erased"] = True
+    if isinstance(record.value, UnreadableBatch):
+        shown["unreadable"] = {"why": record.value.why, "first_offset": record.value.first}
     if "fathom_reason" in headers:
         shown["dead_letter"] = {
             "stage": headers.get("fathom_stage", ""),
@@ -126,7 +133,7 @@ def _only_type(topic: str) -> str | None:
 
 
 def _value(value: bytes | None) -> object:
-    if value is None or value is ERASED:
+    if value is None or value is ERASED or isinstance(value, UnreadableBatch):
         return None
     try:
         return orjson.loads(value)

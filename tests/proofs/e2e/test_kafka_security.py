@@ -80,7 +80,7 @@ def test_each_mechanism_lets_every_client_of_ours_in(kafka: SecureKafka, mechani
         finally:
             await sending.stop()
         group = f"nobody-{mechanism}"
-        found = await ledger.read(settings.broker, "packs.partial", CONTEXT_PACKS, [0], group, security)
+        found = await ledger.read(settings.broker, ["packs.partial"], CONTEXT_PACKS, [0], group, security)
         assert found[0].emitted == []
 
     asyncio.run(scenario())

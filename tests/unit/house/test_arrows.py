@@ -80,7 +80,7 @@ ARROWS: Mapping[str, str] = {
         streams.stores.sessions""",
     "streams.stores.keys": "agents.errors streams.config",
     "streams.encryption": "streams.config streams.stores.keys",
-    "streams.broker": "streams.child_process",
+    "streams.broker": "streams.child_process streams.kafka",
     "streams.kafka": """agents.concurrency agents.errors streams.config streams.encryption streams.stores
         streams.telemetry streams.topology""",
     "streams.faust": "streams.kafka agents.errors",

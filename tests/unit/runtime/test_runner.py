@@ -4,13 +4,17 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from hashlib import sha256
 from typing import Any
 
 import orjson
 import pytest
+from aiokafka.errors import KafkaTimeoutError, MessageSizeTooLargeError
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from agents.errors import Rejected, Unavailable
-from schemas.envelope import ERASED, KEYS_HEADER, KeysNeeded, Outgoing, Received
+from schemas.envelope import ERASED, KEYS_HEADER, KeysNeeded, Outgoing, Position, Received, UnreadableBatch
 from schemas.memory import DocumentSubmitted
 from schemas.topics import CONTEXT_PACKS, DOCUMENTS_IN, MEMORY_KNOWLEDGE, WEEK, Topic
 from streams import config
@@ -90,12 +94,13 @@ class Bench:
         sender: Any = None,
         topic: Topic = DOCUMENTS_IN,
         stub: Stub | None = None,
+        ledger: Topic | None = None,
         **settings: Any,
     ) -> None:
         self.log = MemoryLog(FakeClock(), 1)
         self.member = Member()
         self.stub = stub or Stub(behave)
-        stage = Stage("ingestion", (topic,), (MEMORY_KNOWLEDGE,), lambda d: None)
+        stage = Stage("ingestion", (topic,), (MEMORY_KNOWLEDGE,), lambda d: None, ledger=ledger)
         self.runner = GroupRunner("ingestion", [(stage, self.stub)], sender or self.log, config.load({}, **settings))
         self.runner.join(self.member)
 
@@ -257,6 +262,185 @@ def test_a_send_that_fails_is_sent_again_without_handling_the_record_again(monke
     assert bench.stub.tries == {"a": 1}
     assert len(log.of("dead-letters.ingestion")) == 1
     assert bench.member.acked == [0]
+
+
+LIMIT = 4_000_000
+
+
+class Limited(MemoryLog):
+    """Takes no record of more bytes than the broker's limit, and says so as the client does."""
+
+    def __init__(self) -> None:
+        super().__init__(FakeClock(), 1)
+        self.refused = 0
+
+    async def send(self, topic, key, value, headers, partition=None):
+        size = sum(len(name) + len(text) for name, text in headers) + len(key or b"") + len(value or b"")
+        if size > LIMIT:
+            self.refused += 1
+            raise MessageSizeTooLargeError(f"The message is {size} bytes")
+        return await super().send(topic, key, value, headers, partition)
+
+
+def on_limited(record: Record, stub: Stub) -> tuple[Bench, Limited]:
+    async def run() -> tuple[Bench, Limited]:
+        log = Limited()
+        bench = Bench(passes, log, stub=stub)
+        bench.runner.sink(record)
+        await asyncio.wait_for(bench.runner.idle(), 20)
+        return bench, log
+
+    return asyncio.run(run())
+
+
+def test_a_dead_letter_too_large_with_its_record_goes_without_the_value_and_says_so():
+    value = b"x" * (LIMIT - 500)
+    bench, log = on_limited(replace(document(0, "a"), value=value), Stub(passes))
+    (letter,) = log.of("dead-letters.ingestion")
+    headers = dict(letter.headers)
+    assert (letter.key, letter.value, headers["tenant"]) == (b"k", None, b"acme")
+    assert headers["fathom_left_out"] == f"sha256:{sha256(value).hexdigest()} bytes:{len(value)}".encode()
+    assert headers["fathom_reason"] == b"too_large"
+    assert (bench.member.acked, log.refused) == ([0], 1)
+
+
+@pytest.mark.parametrize("large", ["key", "headers"])
+def test_a_dead_letter_fits_whatever_of_its_record_is_large(large: str):
+    record = replace(document(0, "a"), value=b"no json")
+    much = b"x" * (LIMIT - 100)
+    record = replace(record, key=much) if large == "key" else replace(record, headers=(("x-much", much),))
+    bench, log = on_limited(record, Stub(passes))
+    (letter,) = log.of("dead-letters.ingestion")
+    headers = dict(letter.headers)
+    assert (headers["__streams.errors.offset"], headers["fathom_reason"]) == (b"0", b"not_json")
+    assert "x-much" not in headers
+    assert bench.member.acked == [0]
+
+
+@pytest.mark.parametrize("ledger", [False, True])
+def test_a_record_whose_output_no_broker_takes_is_a_dead_letter_and_is_not_tried_for_ever(ledger: bool):
+    class Inflating(Passing):
+        async def handle(self, record: Received[Any]) -> Sequence[Outgoing]:
+            event = record.event.model_copy(update={"text": "x" * LIMIT})
+            position = Position(record.topic, record.partition, record.offset)
+            return (Outgoing(OWN, record.key, event, record.envelope, settles=(position,) if ledger else ()),)
+
+    async def run() -> tuple[Bench, Limited]:
+        log = Limited()
+        bench = Bench(passes, log, stub=Inflating(passes), ledger=OWN if ledger else None)
+        bench.runner.sink(document(0, "a"))
+        await asyncio.wait_for(bench.runner.idle(), 20)
+        return bench, log
+
+    bench, log = asyncio.run(run())
+    (letter,) = log.of("dead-letters.ingestion")
+    assert dict(letter.headers)["fathom_reason"] == b"not_sendable"
+    assert b"bytes to documents.own" in dict(letter.headers)["__streams.errors.message"]
+    assert letter.value == document(0, "a").value
+    assert bench.member.acked == [0]
+
+
+def test_a_batch_that_no_client_can_read_is_a_dead_letter_with_its_bytes_and_stops_nothing():
+    async def scenario(bench: Bench) -> None:
+        value = UnreadableBatch.of(b"the batch", why="it is compressed by codec 7", first=3)
+        bench.runner.sink(replace(document(5, "a"), key=None, value=value, headers=()))
+        bench.runner.sink(document(6, "b"))
+        await bench.runner.idle()
+
+    bench = running(passes, scenario)
+    (letter,) = bench.letters
+    headers = dict(letter.headers)
+    assert (headers["fathom_reason"], letter.value) == (b"unreadable_batch", b"the batch")
+    assert headers["__streams.errors.message"].startswith(b"documents.in[0]@3 to 5: it is compressed by codec 7")
+    assert bench.stub.seen == ["b"]
+    assert sorted(bench.member.acked) == [5, 6]
+
+
+HEADER_NAMES = st.sampled_from(["tenant", "ce_tenant", "fathom-keys", "content-type", "ce_time", "user_id"])
+
+
+@given(
+    key=st.none() | st.binary(max_size=8),
+    value=st.none() | st.binary(max_size=40) | st.just(document(0, "a").value),
+    headers=st.lists(st.tuples(HEADER_NAMES | st.text(max_size=5), st.binary(max_size=6)), max_size=4),
+    timestamp=st.sampled_from([-1, 0, 1_000, 2**62, -(2**63), 2**63 - 1]),
+)
+@settings(max_examples=examples(200), deadline=None)
+def test_no_record_of_an_outsider_raises_where_it_is_taken(key, value, headers, timestamp):
+    """A record that raises between the client and the stage ends the process, in order, again and again."""
+
+    async def scenario(bench: Bench) -> None:
+        record = Record(DOCUMENTS_IN.name, 0, 0, timestamp, key, value, tuple(headers))
+        bench.runner.sink(record)
+        bench.runner.sink(document(1, "next"))
+        await bench.runner.idle()
+        assert bench.runner.failed.done() is False
+
+    bench = running(passes, scenario)
+    assert sorted(bench.member.acked) == [0, 1]
+    assert len(bench.letters) + len(bench.stub.seen) == 2
+
+
+class Choosy(Stub):
+    def wants(self, event: Any) -> bool:
+        raise KeyError(event.document_id)
+
+
+def test_a_rule_that_fails_on_a_record_costs_that_record_only():
+    bench = running(passes, _one_by_one, stub=Choosy(passes))
+    assert bench.member.acked == [0, 1]
+    assert bench.stub.seen == ["a", "b"]
+
+
+async def _one_by_one(bench: Bench) -> None:
+    for offset, name in enumerate("ab"):
+        bench.runner.sink(document(offset, name))
+    await bench.runner.idle()
+
+
+def test_what_failed_is_sent_again_with_what_is_after_it_and_after_all_that_is_under_way(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr("streams.runtime.stage_sender.FIRST_WAIT", 0.0)
+    stored: list[str] = []
+    under_way = 0
+
+    class Losing:
+        """Loses the second of three once, after the third was stored."""
+
+        lost = False
+
+        async def send(self, topic, key, value, headers, partition=None):
+            nonlocal under_way
+            future, name, loop = asyncio.get_running_loop().create_future(), key.decode(), asyncio.get_running_loop()
+            fails = name == "b" and not self.lost
+            self.lost = self.lost or fails
+            assert under_way == 0 or name != "b" or fails
+            under_way += 1
+
+            def ended() -> None:
+                nonlocal under_way
+                under_way -= 1
+                if fails:
+                    future.set_exception(KafkaTimeoutError("lost"))
+                else:
+                    stored.append(name)
+                    future.set_result(None)
+
+            loop.call_later(0.02 if name == "c" else 0.001, ended)
+            return future
+
+    class Three(Passing):
+        async def handle(self, record: Received[Any]) -> Sequence[Outgoing]:
+            return [Outgoing(OWN, key, record.event, record.envelope) for key in "abc"]
+
+    async def run() -> None:
+        bench = Bench(passes, Losing(), stub=Three(passes))
+        bench.runner.sink(document(0, "a"))
+        await bench.runner.idle()
+
+    asyncio.run(run())
+    assert stored == ["a", "c", "b", "c"]
 
 
 def test_too_many_dead_letters_in_a_row_stop_the_stage_loudly():

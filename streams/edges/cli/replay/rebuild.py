@@ -3,11 +3,11 @@
 import sys
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
 from typing import cast
 
 import orjson
 
+from schemas.base import time_of
 from schemas.topics import (
     CONVERSATION_TURNS,
     DEPTH_CLASSIFIED,
@@ -140,5 +140,5 @@ def show_plan(order: ReplayOrder, plan: list[TopicExtent], writes: list[str]) ->
 def _period(period: tuple[int, int] | None) -> str:
     if period is None:
         return "none"
-    first, last = (f"{datetime.fromtimestamp(ms / 1000, UTC):%Y-%m-%d %H:%M:%SZ}" for ms in period)
+    first, last = (f"{time_of(ms):%Y-%m-%d %H:%M:%SZ}" for ms in period)
     return f"{first} to {last}"

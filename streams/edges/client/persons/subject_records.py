@@ -4,11 +4,11 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from aiokafka import ConsumerRecord
 
-from schemas.base import Conversation, entity_key
+from schemas.base import Conversation, entity_key, time_of
 from schemas.topics import BY_NAME
 from streams.edges.client import clients
 from streams.encryption.records import keys_of
@@ -82,7 +82,7 @@ def _count(batch: list[ConsumerRecord], person: Person, into: TopicRecords) -> N
                 into.plain += 1
             else:
                 into.others += 1
-            at = datetime.fromtimestamp(record.timestamp / 1000, UTC)
+            at = time_of(record.timestamp)
             into.last = at if into.last is None else max(into.last, at)
 
 
