@@ -9,11 +9,15 @@ from datetime import datetime
 
 from agents.core.conversation import memory as rules
 from agents.core.conversation.memory import ConversationTurn, Opened, Session, Turns
+from agents.errors import Rejected
 from agents.ports.sessions import WorkingSets
 from schemas.base import Conversation
+from schemas.envelope import Envelope
 from schemas.policy import ContextPolicy
 
 NEWEST = 2**62
+# More than a store keeps of a conversation.
+ALL_TURNS = 10_000
 
 
 class ContextManager:
@@ -31,7 +35,22 @@ class ContextManager:
         """The session, the turns of the current frame and the stored outcome of this message, in one read."""
         if not self.policy.enabled:
             return Opened(Session(), ())
-        return await self._store.open(conversation, message_id, self.policy.max_turns)
+        opened = await self._store.open(conversation, message_id, self.policy.max_turns)
+        if opened.session.participants is not None:
+            return opened
+        said = await self._store.session_turns(conversation, up_to_seq=NEWEST, limit=ALL_TURNS)
+        found = {turn.user_id: None for turn in said if turn.user_id and turn.user_id != conversation.client_id}
+        return replace(opened, session=replace(opened.session, participants=tuple(found)))
+
+    def check_participant(self, conversation: Conversation, whose: Envelope, session: Session) -> None:
+        """Raises `Rejected` where a sender who speaks for one user alone names a conversation of others."""
+        if not (self.policy.enabled and whose.user_bound) or session.is_new:
+            return
+        if whose.user_id is None or whose.user_id not in (session.participants or ()):
+            raise Rejected(
+                "unknown_conversation",
+                f"there is no conversation {conversation.conversation_id!r} of client {conversation.client_id!r}",
+            )
 
     async def load_recent(
         self, conversation: Conversation, as_of: datetime, frame_id: str | None = None, *, up_to_seq: int = NEWEST

@@ -67,7 +67,8 @@ class Turn(Event):
     """A turn accepted by the depth stage, validated once; ordered by `seq` in its conversation.
 
     An assistant's turn has the final answer as its content and the `depth_level` of the question; `references` are
-    those of the turn itself.
+    those of the turn itself. `user_named` is false where the record named no user: `user_id` is then the client's, or
+    that of the question.
     """
 
     TYPE: ClassVar[str] = "chat.turn-accepted.v1"
@@ -82,6 +83,7 @@ class Turn(Event):
     frame_id: Id
     lang: str
     source: Source
+    user_named: Absent[Literal[False]] = None
     depth_level: Absent[DepthLevel] = None
     request_id: Absent[str] = None
     answers: Absent[Id] = None

@@ -19,6 +19,7 @@ from schemas.envelope import (
     PIPELINE_VERSION,
     SCHEMA_VERSION,
     SOURCE,
+    USER_BOUND,
     Envelope,
     Erased,
     KeysNeeded,
@@ -71,8 +72,7 @@ def decode(
     if value is ERASED:
         raise Erased
     if isinstance(value, UnreadableBatch):
-        where = f"{topic.name}[{partition}]@{value.first}" + (f" to {offset}" if offset > value.first else "")
-        raise Undecodable("unreadable_batch", f"{where}: {value.why}; its producer has to send its records again")
+        raise value.refusal(topic.name, partition, offset)
     if len(value) > topic.max_bytes:
         raise Undecodable("too_large", f"{len(value)} bytes, the limit of {topic.name} is {topic.max_bytes}")
     found = header_map(headers)
@@ -155,13 +155,13 @@ def to_headers(envelope: Envelope) -> list[tuple[str, bytes]]:
         text = getattr(envelope, name)
         if text is not None:
             headers.append((name, text.encode()))
+    if envelope.user_bound:
+        headers.append((USER_BOUND, b"true"))
     if envelope.options is not None:
-        headers += [(name, _option_text(value).encode()) for name, value in envelope.options.stated().items()]
+        for name, stated in envelope.options.stated().items():
+            text = ",".join(map(str, stated)) if isinstance(stated, tuple) else str(stated)
+            headers.append((name, text.encode()))
     return headers
-
-
-def _option_text(value: object) -> str:
-    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def rfc3339(moment: datetime) -> str:
@@ -291,6 +291,7 @@ def _envelope(
         traceparent=found.get("traceparent") or None,
         tracestate=found.get("tracestate") or None,
         options=_options(found) if topic.name == MESSAGES_IN.name else None,
+        user_bound=(found.get(USER_BOUND) or found.get("ce_userbound")) == "true",
         **ids,
     )
 

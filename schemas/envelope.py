@@ -19,6 +19,8 @@ PIPELINE_VERSION = "1"
 MAX_DETAIL_CHARS = 500
 # The ids of the keys that a record's value is encrypted under, with commas; a reader with the keys never shows it.
 KEYS_HEADER = "fathom-keys"
+# That the sender speaks for the stated user alone.
+USER_BOUND = "user_bound"
 
 
 class Undecodable(ValueError):
@@ -68,6 +70,11 @@ class UnreadableBatch(bytes):
         made.why, made.first = why, first
         return made
 
+    def refusal(self, topic: str, partition: int, offset: int) -> Undecodable:
+        """The error of the record that stands for the batch, at its position."""
+        where = f"{topic}[{partition}]@{self.first}" + (f" to {offset}" if offset > self.first else "")
+        return Undecodable("unreadable_batch", f"{where}: {self.why}; its producer has to send its records again")
+
 
 class KeysNeeded(Exception):
     """A record that is still encrypted where it should be read; the text names the setting."""
@@ -82,7 +89,8 @@ class KeysNeeded(Exception):
 class Envelope(NamedTuple):
     """The metadata of an event: its cause, its time (event time, UTC), its tenant, and its trace.
 
-    `options` are those in the headers of a user's message; later events carry them as a field.
+    `options` are those in the headers of a user's message; later events carry them as a field. `user_bound` says that
+    the sender speaks for this user alone, and may name no conversation in which the user does not take part.
     """
 
     id: str
@@ -99,6 +107,7 @@ class Envelope(NamedTuple):
     traceparent: str | None = None
     tracestate: str | None = None
     options: RequestOptions | None = None
+    user_bound: bool = False
 
 
 class Position(NamedTuple):

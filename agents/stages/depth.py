@@ -92,6 +92,8 @@ class DepthAgent:
         try:
             opened = await self._context.open(message.conversation, message.message_id)
         except Unavailable:
+            if record.envelope.user_bound:
+                raise  # whose conversation it is, nobody knows now
             # A pack without history is better than none: the working set is rebuilt from the log.
             opened = Opened(Session(), ())
         if message.source.offset <= opened.session.forgotten:
@@ -99,6 +101,7 @@ class DepthAgent:
         if opened.outcome:
             outcome = TurnOutcome.model_validate_json(opened.outcome)
         else:
+            self._context.check_participant(message.conversation, record.envelope, opened.session)
             outcome = await self._decide(message, opened, began)
         if outcome.turn.source != message.source:
             # The producer sent the message again: its first delivery was handled in this partition's order.
@@ -114,6 +117,9 @@ class DepthAgent:
     ) -> Sequence[Outgoing]:
         """Empty the working set, and have every other store erase; raises `Unavailable`, for none may be skipped."""
         conversation = record.conversation(wish.client_id, wish.conversation_id)
+        if record.envelope.user_bound:
+            opened = await self._context.open(conversation, "")
+            self._context.check_participant(conversation, record.envelope, opened.session)
         await self._context.forget(conversation, record.offset)
         issued = ErasureIssued(
             erasure_id=derive("erasure", conversation.key(), record.offset),

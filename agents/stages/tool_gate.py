@@ -23,7 +23,7 @@ from agents.core.tools.gate import Resolution, ToolPolicyResolver, UserMessage
 from agents.errors import Rejected, Unavailable
 from agents.ports.sessions import ToolSessions
 from schemas.base import Conversation, Event, derive, entity_key
-from schemas.envelope import Outgoing, Received
+from schemas.envelope import Envelope, Outgoing, Received
 from schemas.memory import AuditDecision, ErasureIssued
 from schemas.tool_session import Judged, ToolSession, Waiting
 from schemas.tools import Preview, ToolCallRequested, ToolCallResolved, ToolConfirmation, ToolEvent, ToolResult, Verdict
@@ -127,7 +127,7 @@ class ToolGate:
     ) -> tuple[ToolCallResolved, Grounds] | None:
         """The stored verdict as of now; None where context is missing and this is not the last try."""
         now, own, user_id = record.envelope.time, record.envelope.id, record.envelope.user_id
-        said, speaker, filed = await self._said(conversation, call.message_id, user_id)
+        said, speaker, filed = await self._said(conversation, call.message_id, record.envelope)
         lang = said.lang or self._lang(record)
         said = replace(said, lang=lang)
         # Without the named message, missing arguments would be filled from earlier text.
@@ -174,14 +174,15 @@ class ToolGate:
         return verdict, waiting
 
     async def _said(
-        self, conversation: Conversation, message_id: str | None, user_id: str | None
+        self, conversation: Conversation, message_id: str | None, whose: Envelope
     ) -> tuple[UserMessage, str | None, bool]:
         """The message that the call names, else the user's last one, with the turns before it; its user; and whether
         the named message is stored, regardless of its author.
 
-        Messages of other users are never returned.
+        Messages of other users are never returned. Raises `Rejected` for a conversation of others.
         """
-        opened = await self._context.open(conversation, "")
+        opened, user_id = await self._context.open(conversation, ""), whose.user_id
+        self._context.check_participant(conversation, whose, opened.session)
         filed = (
             message_id is None
             or not self._context.policy.enabled  # else nothing is ever stored, and waiting is useless

@@ -1682,7 +1682,8 @@ func (v ToolResult) MarshalJSON() ([]byte, error) {
 // Turn: A turn accepted by the depth stage, validated once; ordered by `seq` in its conversation.
 //
 // An assistant's turn has the final answer as its content and the `depth_level` of the question; `references` are
-// those of the turn itself.
+// those of the turn itself. `user_named` is false where the record named no user: `user_id` is then the client's, or
+// that of the question.
 //
 // Its ce_type is chat.turn-accepted.v1.
 type Turn struct {
@@ -1697,6 +1698,7 @@ type Turn struct {
 	FrameID        string                     `json:"frame_id"`
 	Lang           string                     `json:"lang"`
 	Source         Source                     `json:"source"`
+	UserNamed      bool                       `json:"user_named"`
 	DepthLevel     *DepthLevel                `json:"depth_level,omitzero"`
 	RequestID      *string                    `json:"request_id,omitzero"`
 	Answers        *string                    `json:"answers,omitzero"`

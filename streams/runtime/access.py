@@ -27,6 +27,7 @@ from schemas.topics import (
     TOOLS_CALLS_IN,
     TOOLS_CALLS_OUT,
     Topic,
+    dead_letter_topic,
 )
 from streams.config import Settings
 from streams.kafka import topics_admin, topics_plan
@@ -47,6 +48,8 @@ SERVED_READS = (
     ANSWERS_OUT, CONTEXT_PACKS, TOOLS_CALLS_OUT, PROGRESS_EVENTS, MEMORY_ERASURES, CONVERSATION_TURNS,
     MEMORY_DECISIONS, MEMORY_CLAIMS, MEMORY_CONSULTATIONS, MESSAGES_IN, DOCUMENTS_IN,
 )  # fmt: skip
+# What the first stages refuse of what is asked, which is told to whoever waits for an answer.
+SERVED_LETTERS = tuple(dead_letter_topic(stage) for stage in ("depth", "tool-gate"))
 
 # What `fathom audit seal` reads, and how long it is kept: what has expired is not missing.
 SEALED = (MEMORY_DECISIONS, MEMORY_CLAIMS, MEMORY_CORRECTIONS, AUDIT_HEADS)
@@ -79,7 +82,8 @@ def of_group(name: str) -> Rights:
 
 def of_serve() -> Rights:
     """The rights of `fathom serve`, which reads in no group."""
-    return Rights(_operations((t.name for t in SERVED_READS), (t.name for t in SERVED_WRITES)))
+    reads = (*(topic.name for topic in SERVED_READS), *SERVED_LETTERS)
+    return Rights(_operations(reads, (topic.name for topic in SERVED_WRITES)))
 
 
 def of_seal() -> Rights:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from uuid import uuid4
 
+import openai
 import pytest
 
 from tests.builders.chat_model import KEY, ScriptedModel
@@ -16,7 +17,7 @@ from tests.e2e.chat_front import answered, ask, client, in_background, settings,
 from tests.e2e.conftest import Tenant
 from tests.e2e.processes import running
 
-ANA, EVA = "front-ana-0123456789", "front-eva-0123456789"
+ANA, EVA, BIA = "front-ana-0123456789", "front-eva-0123456789", "front-bia-0123456789"
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +31,7 @@ def url(
 ) -> Iterator[str]:
     place = tmp_path_factory.mktemp("serve")
     tokens = {ANA: {"tenant": tenant.name, "user": "ana"}, EVA: {"tenant": stranger.name}}
+    tokens |= {BIA: {"tenant": tenant.name, "user": "bia"}}
     beside = ("--broker", tenant.bootstrap)
     with in_background(model) as upstream:
         fronted = settings(upstream, tokens, place)
@@ -43,6 +45,15 @@ def url(
 @pytest.fixture(scope="module")
 def broker(tenant: Tenant) -> str:
     return tenant.bootstrap
+
+
+def test_the_conversation_of_another_user_is_not_found(url: str, model: ScriptedModel):
+    conversation = f"c-{uuid4()}"
+    ask(client(url, ANA, conversation), "My salary is FRONTCANARY.")
+    calls = len(model.asked)
+    with pytest.raises(openai.NotFoundError, match="there is no conversation"):
+        ask(client(url, BIA, conversation), "What was said before?")
+    assert len(model.asked) == calls
 
 
 def test_both_sides_of_a_chat_are_in_memory_for_the_next_question(broker: str, url: str, model: ScriptedModel):

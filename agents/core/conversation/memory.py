@@ -90,6 +90,8 @@ class Session:
     """The state of a conversation besides its turns: current frame, anchor, last intent, entity and references.
 
     `references` are the latest of each kind in the frame, the newest at the end. Messages up to `forgotten` are erased.
+    `participants` are the users who spoke, or whom an application named; None where a session of an older version does
+    not tell.
     """
 
     frame_id: str = ""
@@ -101,6 +103,12 @@ class Session:
     last_entity: str | None = None
     references: tuple[Reference, ...] = ()
     forgotten: int = -1
+    participants: tuple[str, ...] | None = ()
+
+    @property
+    def is_new(self) -> bool:
+        """Whether nothing was said in the conversation, or nothing since it was forgotten."""
+        return self.last_seq <= self.forgotten
 
     @property
     def last_reference(self) -> Reference | None:

@@ -13,6 +13,8 @@ from schemas.chat import Role, Turn
 from schemas.depth import DepthClassified, Reference
 
 MAX_FRAMES = 32
+# Of larger groups the later ones take part through their application alone.
+MAX_PARTICIPANTS = 1_000
 # A greeting neither asks for anything nor changes the topic.
 COURTESY = "greeting"
 
@@ -99,7 +101,13 @@ def session_after(session: Session, outcome: TurnOutcome) -> Session:
     frames = session.frames
     if turn.frame_id not in frames:
         frames = (*frames, turn.frame_id)[-MAX_FRAMES:]
-    session = replace(session, frames=frames, lang=turn.lang, last_seq=max(session.last_seq, turn.seq))
+    session = replace(
+        session,
+        frames=frames,
+        lang=turn.lang,
+        last_seq=max(session.last_seq, turn.seq),
+        participants=with_participant(session.participants, turn),
+    )
     same_frame = turn.frame_id == session.frame_id
     known = references.newest(_kept_references(session, turn) if same_frame else (), turn.references or ())
     if turn.role != Role.USER:
@@ -114,6 +122,13 @@ def session_after(session: Session, outcome: TurnOutcome) -> Session:
         last_entity=turn.entity or (session.last_entity if same_frame else None),
         references=known,
     )
+
+
+def with_participant(known: tuple[str, ...] | None, turn: Turn) -> tuple[str, ...] | None:
+    """The participants of a conversation with the user whom a turn names; None where they are not known."""
+    if known is None or turn.user_named is False or turn.user_id in known or len(known) >= MAX_PARTICIPANTS:
+        return known
+    return (*known, turn.user_id)
 
 
 def _kept_references(session: Session, turn: Turn) -> tuple[Reference, ...]:

@@ -107,6 +107,7 @@ def _accepted(message: Message, frame_id: str, lang: str, known: Mapping[str, ob
         frame_id=frame_id,
         lang=lang,
         source=message.source,
+        user_named=None if message.user_named else False,
         request_id=message.request_id,
         **known,
         **said,

@@ -977,7 +977,8 @@ export interface ToolResult {
  * A turn accepted by the depth stage, validated once; ordered by `seq` in its conversation.
  *
  * An assistant's turn has the final answer as its content and the `depth_level` of the question; `references` are
- * those of the turn itself.
+ * those of the turn itself. `user_named` is false where the record named no user: `user_id` is then the client's, or
+ * that of the question.
  *
  * `chat.turn-accepted.v1`
  */
@@ -993,6 +994,7 @@ export interface Turn {
   frame_id: string;
   lang: string;
   source: Source;
+  user_named: false;
   depth_level?: DepthLevel;
   request_id?: string;
   answers?: string;

@@ -28,6 +28,8 @@ CLIENT_ID = "fathom-cli"
 POLL_MS = 200
 # Topics that outsiders write, who may forge the header of encrypted records.
 OUTSIDE = ".in"
+# They hold what outsiders sent, headers too.
+DEAD_LETTERS = "dead-letters."
 # A reader without a group leaves no state at the broker, so its stop is not awaited.
 STOP_S = 2.0
 
@@ -179,7 +181,8 @@ async def poll(consumer: AIOKafkaConsumer, timeout: float) -> list[ConsumerRecor
         raise asyncio.CancelledError
     records = [record for batch in batches.values() for record in batch]
     for each in records:
-        if each.headers and each.headers[-1][0] == KEYS_HEADER and not each.topic.endswith(OUTSIDE):
+        outside = each.topic.endswith(OUTSIDE) or each.topic.startswith(DEAD_LETTERS)
+        if each.headers and each.headers[-1][0] == KEYS_HEADER and not outside:
             raise CommandFailed(str(KeysNeeded(f"{each.topic}[{each.partition}]@{each.offset}")), CONFIG)
     return sorted(records, key=lambda record: (record.timestamp, record.partition, record.offset))
 

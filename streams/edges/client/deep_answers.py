@@ -15,7 +15,7 @@ from schemas.packs import ContextPack
 from schemas.progress import ProgressMade
 from schemas.topics import ANSWERS_OUT, CONTEXT_PACKS, PROGRESS_EVENTS, dead_letter_topic
 from streams.edges.client import clients
-from streams.edges.client.ask import POLL_S
+from streams.edges.client.ask import POLL_S, check_refusal
 from streams.edges.client.errors import CONFIG, DOWN, FAILURE, CommandFailed
 from streams.edges.client.records import OutgoingRecord
 from streams.edges.client.send import deliver
@@ -27,6 +27,7 @@ OFF = (
 
 
 FAILED = b'"COGRAG_FAILED"'
+LETTERS_OF_DEPTH = dead_letter_topic("depth")
 LETTERS = f"`fathom tail {dead_letter_topic('cognition')} --from-beginning` shows it"
 
 
@@ -98,9 +99,9 @@ def is_refused(pack: ContextPack) -> bool:
 async def reply_to(prepared: OutgoingRecord, bootstrap: str, seconds: float) -> RawReply:
     """Send a question with `deep`, and wait for its pack and its answer.
 
-    Raises `CommandFailed` where cognition is off, where its run fails, and on a timeout.
+    Raises `CommandFailed` where cognition is off, where its run fails, where the question is refused, and on a timeout.
     """
-    topics = (CONTEXT_PACKS.name, ANSWERS_OUT.name, PROGRESS_EVENTS.name)
+    topics = (CONTEXT_PACKS.name, ANSWERS_OUT.name, PROGRESS_EVENTS.name, LETTERS_OF_DEPTH)
     partitions = clients.partitions_of(await clients.partition_counts(bootstrap), topics)
     async with clients.reading(bootstrap, partitions) as consumer, clients.producing(bootstrap) as producer:
         await deliver(producer, prepared)
@@ -123,7 +124,9 @@ class _Waiting:
     async def read(self, consumer: AIOKafkaConsumer) -> RawReply:
         while self._pack is None or self._answer is None:
             for record in await clients.poll(consumer, POLL_S):
-                if record.key == self._prepared.key and record.value is not None:
+                if record.topic == LETTERS_OF_DEPTH:
+                    check_refusal(record, self._prepared)
+                elif record.key == self._prepared.key and record.value is not None:
                     self._take(record.topic, bytes(record.value))
         return RawReply(self._pack, self._answer)
 

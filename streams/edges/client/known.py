@@ -112,7 +112,7 @@ async def erased_up_to(bootstrap: str, where: Conversation, seconds: float = SEC
 async def check_conversation(
     bootstrap: str, where: Conversation, user: str | None = None, seconds: float = SECONDS
 ) -> None:
-    """Raises `UnknownId` for a conversation in which nobody spoke, or, of a user, others too."""
+    """Raises `UnknownId` for a conversation in which nobody spoke, or, of a user, where that one takes no part."""
     unknown = f"there is no conversation {where.conversation_id!r} of client {where.client_id!r}"
 
     def here(one: Received[Any]) -> bool:
@@ -121,14 +121,14 @@ async def check_conversation(
     if user is None:
         await _check(bootstrap, MESSAGES_IN, where.tenant, where.conversation_id, here, seconds, unknown)
         return
-    turns = 0
-    async with aclosing(newest_first(bootstrap, CONVERSATION_TURNS, seconds)) as windows:
-        async for records, _ in windows:
-            for one in filter(here, of_tenant(CONVERSATION_TURNS, records, where.tenant, where.conversation_id)):
-                turns += 1
-                if one.event.user_id != user:
-                    raise UnknownId(unknown)
-    if not turns:
+    erased = await erased_up_to(bootstrap, where, seconds)
+
+    def by_user(one: Received[Any]) -> bool:
+        turn = one.event
+        return here(one) and turn.user_id == user and turn.user_named is not False and turn.seq > erased
+
+    found, _ = await search(bootstrap, CONVERSATION_TURNS, where.tenant, where.conversation_id, by_user, seconds)
+    if not found:  # also where the log was too long to search: what is not known to be the user's is not
         raise UnknownId(unknown)
 
 
@@ -152,8 +152,13 @@ async def check_message(bootstrap: str, where: Conversation, message_id: str, se
     )  # fmt: skip
 
 
-async def check_claim(bootstrap: str, tenant: str, claim_id: str, seconds: float = SECONDS) -> None:
-    """Raises `UnknownId` for an id that is no claim of the tenant, or one of a conversation erased since."""
+async def check_claim(
+    bootstrap: str, tenant: str, claim_id: str, user: str | None = None, seconds: float = SECONDS
+) -> None:
+    """Raises `UnknownId` for an id that is no claim of the tenant, or one of a conversation erased since.
+
+    Of a user also for a claim of a conversation in which that one takes no part.
+    """
     unknown = f"there is no claim {claim_id!r}; take the id of a claim from a pack"
     found = await _check(
         bootstrap, MEMORY_CLAIMS, tenant, claim_id, lambda one: bool(one.event.claim_id == claim_id), seconds,
@@ -163,16 +168,26 @@ async def check_claim(bootstrap: str, tenant: str, claim_id: str, seconds: float
         where = one.conversation(one.event.client_id, one.event.conversation_id)
         if one.event.seq <= await erased_up_to(bootstrap, where, seconds):
             raise UnknownId(unknown)
+        if user is not None:
+            try:
+                await check_conversation(bootstrap, where, user, seconds)
+            except UnknownId:
+                raise UnknownId(unknown) from None
 
 
-async def consultation_of(bootstrap: str, tenant: str, named: str, seconds: float = SECONDS) -> str:
+async def consultation_of(
+    bootstrap: str, tenant: str, named: str, user: str | None = None, seconds: float = SECONDS
+) -> str:
     """The id of a consultation named by it, or by the job_id of its deep answer; where the log is too long, `named`.
 
-    Raises `UnknownId` for an id that is neither for this tenant.
+    Raises `UnknownId` for an id that is neither for this tenant, or for this user.
     """
+
+    def fits(one: Received[Any]) -> bool:
+        return named in (one.event.consultation_id, one.event.job_id) and user in (None, one.event.user_id)
+
     found = await _check(
-        bootstrap, MEMORY_CONSULTATIONS, tenant, named,
-        lambda one: named in (one.event.consultation_id, one.event.job_id), seconds,
+        bootstrap, MEMORY_CONSULTATIONS, tenant, named, fits, seconds,
         f"there is no consultation {named!r}; take the job_id of a deep answer, or the id of a consultation from a "
         "pack; answers are kept as consultations where RAG_COGRAG_MEMORY_ENABLED is on", again_s=CLAIM_S,
     )  # fmt: skip

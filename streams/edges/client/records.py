@@ -44,7 +44,8 @@ class OutgoingRecord:
 class Identity:
     """Tenant, user, trace and language as the headers state them; None leaves it to the rule of the topic.
 
-    `event_id` is the id of what happens once, however often it is sent; None makes a new one.
+    `event_id` is the id of what happens once, however often it is sent; None makes a new one. `bound`: the sender
+    speaks for this user alone.
     """
 
     tenant: str | None = None
@@ -53,6 +54,7 @@ class Identity:
     event_id: str | None = None
     source: str = SOURCE
     locale: str | None = None
+    bound: bool = False
 
 
 NOBODY = Identity()
@@ -178,4 +180,6 @@ def _fresh(envelope: Envelope, kind: str, whose: Identity) -> Envelope:
     """The envelope of something that happens now, with an id of its own."""
     event_id = whose.event_id or str(uuid4())
     trace = whose.traceparent or f"00-{token_hex(16)}-{token_hex(8)}-01"
-    return envelope._replace(id=event_id, type=kind, source=whose.source, correlation_id=event_id, traceparent=trace)
+    return envelope._replace(
+        id=event_id, type=kind, source=whose.source, correlation_id=event_id, traceparent=trace, user_bound=whose.bound
+    )

@@ -178,4 +178,5 @@ def _envelope(request: Request, headers: AskHeaders, message_id: str) -> Envelop
         traceparent=request.state.traceparent,
         tracestate=request.headers.get("tracestate"),
         options=headers.options(),
+        user_bound=grant.user is not None,
     )

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import orjson
 
-from schemas.topics import ANSWERS_OUT, CONTEXT_PACKS, TOOLS_CALLS_OUT
+from schemas.topics import ANSWERS_OUT, CONTEXT_PACKS, CONVERSATION_TURNS, TOOLS_CALLS_OUT
 from streams.edges.client.deep_answers import answer_of, failure_of
 
 Place = tuple[str, bytes]
+MAX_REFUSED = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,7 @@ class PendingReplies:
         self._count = 0
         self._came: OrderedDict[Place, deque[bytes]] = OrderedDict()
         self._bytes = 0
+        self._refused: OrderedDict[tuple[bytes, str], Exception] = OrderedDict()
         # Set whenever somebody begins to wait.
         self.called = asyncio.Event()
 
@@ -53,6 +55,9 @@ class PendingReplies:
     def wait(self, wanted: ExpectedReply) -> "asyncio.Future[bytes]":
         """A future of the answer, done at once for a cached one. Raises `TooMany`."""
         future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        if (refusal := self._refused.get((wanted.key, wanted.message_id))) is not None:
+            future.set_exception(refusal)
+            return future
         known = _best([value for value in self._came.get(wanted.place, ()) if _answers(value, wanted)], wanted)
         if known is not None:
             future.set_result(known)
@@ -72,6 +77,16 @@ class PendingReplies:
         for future, wanted in tuple(self._waiting.get(place, {}).items()):
             if not future.done() and _answers(value, wanted):
                 future.set_result(value)
+
+    def refused(self, key: bytes, message_id: str, refusal: Exception) -> None:
+        """Fail the futures that wait for what follows from a message that its stage has refused."""
+        self._refused[key, message_id] = refusal
+        if len(self._refused) > MAX_REFUSED:
+            self._refused.popitem(last=False)
+        for (_, at), waiting in tuple(self._waiting.items()):
+            for future, wanted in tuple(waiting.items()) if at == key else ():
+                if not future.done() and wanted.message_id == message_id:
+                    future.set_exception(refusal)
 
     def failed(self, key: bytes, value: bytes) -> None:
         """Take the end of a run that failed, from `progress.events`, as what its callers get in place of its answer."""
@@ -117,6 +132,8 @@ def _answers(value: bytes, wanted: ExpectedReply) -> bool:
             return mine and (not wanted.deep or answer_of(value) is not None)
         if wanted.topic == TOOLS_CALLS_OUT.name:
             return bool(said["call_id"] == wanted.message_id)
+        if wanted.topic == CONVERSATION_TURNS.name:
+            return bool(said["message_id"] == wanted.message_id)
         return wanted.topic == CONTEXT_PACKS.name and (said["revision"], said["message_id"]) == (1, wanted.message_id)
     except (orjson.JSONDecodeError, KeyError, TypeError):
         return False  # a record of some other writer

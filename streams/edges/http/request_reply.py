@@ -12,11 +12,11 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRecord
 from aiokafka.errors import KafkaError
 
-from schemas.topics import ANSWERS_OUT, CONTEXT_PACKS, TOOLS_CALLS_OUT
-from streams.edges.client import clients
+from schemas.topics import ANSWERS_OUT, CONTEXT_PACKS, CONVERSATION_TURNS, TOOLS_CALLS_OUT
+from streams.edges.client import ask, clients
 from streams.edges.client.errors import CommandFailed
 from streams.edges.client.records import OutgoingRecord
 from streams.edges.client.send import SentRecord, deliver
@@ -24,7 +24,7 @@ from streams.edges.http.pending_replies import ExpectedReply, PendingReplies
 from streams.telemetry import metrics
 
 LOG = logging.getLogger("fathom.ask")
-TOPICS = (ANSWERS_OUT.name, CONTEXT_PACKS.name, TOOLS_CALLS_OUT.name)
+TOPICS = (ANSWERS_OUT.name, CONTEXT_PACKS.name, CONVERSATION_TURNS.name, TOOLS_CALLS_OUT.name, *ask.LETTERS)
 # A repeated question finds an answer this old, also in a process that has just started.
 LOOK_BACK_S = 60.0
 POLL_S = 0.2
@@ -105,11 +105,19 @@ class Exchange:
             while not session.broken:
                 records = await clients.poll(consumer, POLL_S)
                 for record in records:
-                    if record.key is not None and record.value is not None:
-                        self._waiting.came(record.topic, record.key, record.value)
+                    self._came(record)
                 if records and not self._waiting:
                     self._waiting.called.clear()
                     await clients.rest(consumer, REST_S, self._waiting.called)
+
+    def _came(self, record: ConsumerRecord) -> None:
+        if record.key is None:
+            return
+        if record.topic in ask.LETTERS:
+            if (refused := ask.refusal_of(record.headers)) is not None:
+                self._waiting.refused(record.key, *refused)
+        elif record.value is not None:
+            self._waiting.came(record.topic, record.key, record.value)
 
     async def ask(
         self, prepared: OutgoingRecord, wanted: ExpectedReply

@@ -16,6 +16,7 @@ from starlette.requests import Request
 from schemas.base import Id, derive
 from schemas.topics import Topic
 from streams.edges.client import records
+from streams.edges.client.ask import UNKNOWN_CONVERSATION, RefusedRecord
 from streams.edges.client.errors import CommandFailed
 from streams.edges.client.known import UnknownId
 from streams.edges.client.records import BadInput, Identity, OutgoingRecord
@@ -91,7 +92,8 @@ class CallSender:
         grant = grant_of(request)
         user = user_of(grant, headers.user)
         own_id = event_id or self.keys.id_of(grant, user, topic.name, headers.idempotency_key, _timeless(value))
-        whose = Identity(grant.tenant, user, request.state.traceparent, own_id, SOURCE)
+        bound = grant.user is not None
+        whose = Identity(grant.tenant, user, request.state.traceparent, own_id, SOURCE, bound=bound)
         try:
             made = records.record_of(topic, value, whose)
         except BadInput as error:
@@ -131,6 +133,9 @@ class CallSender:
                     return answer.result() if answer.done() else None
                 finally:
                     answer.cancel()
+        except RefusedRecord as refused:
+            status = 404 if refused.reason == UNKNOWN_CONVERSATION else 422
+            raise Problem(status, str(refused), **named) from None
         except TooMany:
             raise Problem(429, "too many questions wait for their answers; try again in 1 s", retry_after="1") from None
         except NotReachable as error:

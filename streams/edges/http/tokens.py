@@ -21,10 +21,12 @@ EXAMPLE = '{"A-TOKEN-OF-16-CHARACTERS-OR-MORE": {"tenant": "acme", "client": "ag
 class Grant(BaseModel):
     """Tenant, client and user of a token; None where the token does not restrict it.
 
-    An `operator` also sees what is of no tenant: lag, replays.
+    An `operator` also sees what is of no tenant: lag, replays. With a user, `assistant` lets it also send turns of the
+    assistant and of the system, in that user's conversations.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, hide_input_in_errors=True)
+    assistant: bool = False
     client: Id | None = None
     operator: bool = False
     tenant: Id

@@ -17,12 +17,13 @@ class Caller:
     tenant: str
     client: str
     user: str
+    bound: bool = False
 
 
 def of_grant(grant: Grant) -> Caller:
-    """The caller of a token's grant; without a user, the client stands for one."""
+    """The caller of a token's grant; without a user, the client stands for one, who is `bound` to nobody."""
     client = grant.client or CLIENT
-    return Caller(grant.tenant, client, grant.user or client)
+    return Caller(grant.tenant, client, grant.user or client, bound=grant.user is not None)
 
 
 def of_settings(settings: Settings) -> Caller:

@@ -53,7 +53,7 @@ class Call:
     @property
     def identity(self) -> Identity:
         """As the headers of a record state it."""
-        return Identity(self.caller.tenant, self.caller.user, self.traceparent)
+        return Identity(self.caller.tenant, self.caller.user, self.traceparent, bound=self.caller.bound)
 
 
 def filled(model: type[R], source: BaseModel, /, **own: object) -> R:

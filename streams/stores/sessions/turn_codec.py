@@ -60,6 +60,7 @@ def encode_session(session: Session) -> bytes:
             "last_reference": None if last is None else last.model_dump(mode="json"),
             "references": [each.model_dump(mode="json") for each in session.references],
             "forgotten": session.forgotten,
+            "participants": session.participants,
         }
     )
 
@@ -78,6 +79,7 @@ def decode_session(raw: bytes) -> Session:
         # Absent in a session of an older version.
         references=tuple(Reference.model_validate(each) for each in fields.get("references", ())),
         forgotten=fields.get("forgotten", -1),
+        participants=None if fields.get("participants") is None else tuple(fields["participants"]),
     )
 
 

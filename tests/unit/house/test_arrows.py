@@ -35,7 +35,7 @@ ARROWS: Mapping[str, str] = {
     "agents.ports": "agents.core.cognition agents.core.conversation agents.core.documents agents.core.language",
     "agents.cognition_model": """agents.concurrency agents.ports agents.core.cognition
         agents.core.cognition.prompts""",
-    "agents.context": "agents.core.conversation agents.ports",
+    "agents.context": "agents.core.conversation agents.errors agents.ports",
     "agents.references": "agents.concurrency agents.errors agents.ports",
     "agents.erasures": "agents.core.conversation agents.ports",
     "agents.document_search": "agents.ports",

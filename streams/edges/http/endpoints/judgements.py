@@ -104,6 +104,8 @@ class JudgementEndpoints:
         client = client_of(grant, given.client_id)
         where = Conversation(tenant=grant.tenant, client_id=client, conversation_id=given.conversation_id)
         with looking_up():
+            if grant.user is not None:
+                await known.check_conversation(self._sender.exchange.bootstrap(), where, grant.user)
             await known.check_message(self._sender.exchange.bootstrap(), where, given.message_id)
         pack_id = pack_id_of(where, given.message_id)
         fields = {**given.model_dump(mode="json"), "client_id": client, "pack_id": pack_id}
@@ -121,10 +123,10 @@ class JudgementEndpoints:
         with looking_up():
             bootstrap = self._sender.exchange.bootstrap()
             if given.claim_id is not None:
-                await known.check_claim(bootstrap, grant.tenant, given.claim_id)
+                await known.check_claim(bootstrap, grant.tenant, given.claim_id, grant.user)
             consultation_id = given.consultation_id
             if consultation_id is not None:
-                consultation_id = await known.consultation_of(bootstrap, grant.tenant, consultation_id)
+                consultation_id = await known.consultation_of(bootstrap, grant.tenant, consultation_id, grant.user)
         fields = {
             "claim_id": given.claim_id,
             "consulta_id": consultation_id,

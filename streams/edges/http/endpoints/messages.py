@@ -13,9 +13,10 @@ from schemas import codec
 from schemas.base import Conversation
 from schemas.chat import ChatMessage, Role
 from schemas.packs import ContextPack
-from schemas.topics import CONTEXT_PACKS, MESSAGES_IN
+from schemas.topics import CONTEXT_PACKS, CONVERSATION_TURNS, MESSAGES_IN
 from streams.edges.client import known
 from streams.edges.client.deep_answers import DeepReply
+from streams.edges.client.records import OutgoingRecord
 from streams.edges.http import deep, renditions
 from streams.edges.http.ask import GONE, RESPONSE_HEADERS, AskRoute, PackHeaders
 from streams.edges.http.deep import DEEP_QUERY
@@ -25,6 +26,8 @@ from streams.edges.http.problems import Problem
 from streams.edges.http.routes import LoggedRoute, Unsent
 from streams.edges.http.sending import CallSender, Place, looking_up, patience
 from streams.edges.http.whose import client_of, grant_of, user_of
+
+ACCEPTED_S = 10.0
 
 
 class MessageQuery(BaseModel):
@@ -104,6 +107,8 @@ class MessageEndpoint:
             reply = await deep.answered(request, sender, prepared, patience(headers.prefer, self._deep_s))
             return Response(status_code=GONE, headers=named) if reply is None else deep.response(request, reply, named)
         if query.wait is None:
+            if grant.user is not None:
+                await self._accepted(request, prepared)
             sent = await sender.sent(prepared, once_as=prepared.name)
             taken = MessageTaken(message_id=prepared.name, **dict(Place.of(sent)))
             return JSONResponse(taken.model_dump(), 202, named)
@@ -112,6 +117,15 @@ class MessageEndpoint:
         if pack is None:
             return Response(status_code=GONE, headers=named)
         return renditions.of_pack(request, pack, named)
+
+    async def _accepted(self, request: Request, prepared: OutgoingRecord) -> None:
+        """Wait for the turn in the log; raises `Problem` (404) where the conversation is not the user's."""
+        try:
+            wanted = ExpectedReply(CONVERSATION_TURNS.name, prepared.key, prepared.name)
+            await self._sender.answered(request, prepared, wanted, ACCEPTED_S)
+        except Problem as problem:
+            if problem.status_code != 504:  # it is sent, and its stage is behind
+                raise
 
 
 def _checked(
@@ -128,6 +142,12 @@ def _checked(
     if message.answers is not None and message.role is not Role.ASSISTANT:
         raise Problem(422, f"answers: only an assistant's message answers one, this one is of role {message.role}")
     grant = grant_of(request)
+    if grant.user is not None and not grant.assistant and message.role is not Role.USER:
+        raise Problem(
+            403,
+            f"role: this token is for one user and sends role user, not {message.role}; use the application's token, "
+            'or one with `"assistant": true` in the file of tokens',
+        )
     client_of(grant, message.client_id)
     if message.message_id is not None:
         return message

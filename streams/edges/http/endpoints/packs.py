@@ -116,6 +116,8 @@ async def pack_of(bootstrap: str, grant: Grant, message_id: str, seconds: float)
 async def _conversation(
     bootstrap: str, grant: Grant, where: Conversation, limit: int, seconds: float
 ) -> ConversationShown:
+    if grant.user is not None:
+        await known.check_conversation(bootstrap, where, grant.user, seconds)
     erased = await known.erased_up_to(bootstrap, where, seconds)
 
     def here(one: Received[Any]) -> bool:
@@ -127,8 +129,7 @@ async def _conversation(
         )
 
     turns, whole = await _newest(bootstrap, CONVERSATION_TURNS, where, here, limit, seconds)
-    mine = all(grant.user in (None, one.event.user_id) for one in turns)
-    if not turns or not mine:
+    if not turns:
         raise known.UnknownId(f"there is no conversation {where.conversation_id!r} of client {where.client_id!r}")
     by_seq = sorted({one.event.message_id: one.event for one in turns}.values(), key=lambda turn: turn.seq)
     shown = tuple(by_seq[-limit:])

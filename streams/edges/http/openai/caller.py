@@ -123,6 +123,7 @@ class ChatTurns:
             traceparent=request.state.traceparent,
             tracestate=request.headers.get("tracestate"),
             options=_options(request),
+            user_bound=grant.user is not None,
         )
         return ChatTurn(message_id, chat.question, conversation, envelope)
 

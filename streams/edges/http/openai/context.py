@@ -7,8 +7,10 @@ from dataclasses import dataclass
 import orjson
 
 from schemas.topics import CONTEXT_PACKS, MESSAGES_IN
+from streams.edges.client.ask import UNKNOWN_CONVERSATION, RefusedRecord
 from streams.edges.http.openai.caller import ChatTurn
 from streams.edges.http.pending_replies import ExpectedReply, TooMany
+from streams.edges.http.problems import Problem
 from streams.edges.http.request_reply import Exchange, NotReachable
 
 MAX_KEPT = 2_000
@@ -30,7 +32,7 @@ class GivenContext:
 
     @property
     def filed(self) -> bool:
-        return self.turn is not None and self.reason not in ("broker", "busy", "too-long")
+        return self.turn is not None and self.reason not in ("broker", "busy", "refused", "too-long")
 
     def headers(self) -> dict[str, str]:
         """The response headers that say what was given."""
@@ -78,6 +80,10 @@ class ContextSource:
                     prepared, ExpectedReply(CONTEXT_PACKS.name, turn.key, turn.message_id)
                 )
                 return _given(turn, await answer)
+        except RefusedRecord as refused:
+            if refused.reason == UNKNOWN_CONVERSATION:
+                raise Problem(404, str(refused)) from None
+            return GivenContext(turn, reason="refused")
         except TooMany:
             return GivenContext(turn, reason="busy")
         except NotReachable:

@@ -21,7 +21,7 @@ from streams.telemetry.clock import SystemClock
 
 TOKEN = "0123456789abcdef0123456789abcdef"
 GRANTED = Grant(tenant="acme", client="agent", user="ana")
-ANA = Caller("acme", "agent", "ana")
+ANA = Caller("acme", "agent", "ana", bound=True)
 
 
 class Clock:

@@ -1648,7 +1648,9 @@ public final class Events {
      * A turn accepted by the depth stage, validated once; ordered by `seq` in its conversation.
      *
      * An assistant's turn has the final answer as its content and the `depth_level` of the question; `references` are
-     * those of the turn itself.
+     * those of the turn itself. `user_named` is false where the record named no user: `user_id` is then the client's,
+     * or
+     * that of the question.
      *
      * Its ce_type is chat.turn-accepted.v1.
      */
@@ -1665,6 +1667,7 @@ public final class Events {
             @JsonProperty("frame_id") String frameId,
             @JsonProperty("lang") String lang,
             @JsonProperty("source") Source source,
+            @JsonProperty("user_named") boolean userNamed,
             @JsonProperty("depth_level") DepthLevel depthLevel,
             @JsonProperty("request_id") String requestId,
             @JsonProperty("answers") String answers,
