@@ -221,9 +221,9 @@ class GraphSubject(Filled):
             "persona": lambda: graph.persona(tenant, USER, AS_OF),
             "summaries": lambda: graph.summaries(tenant, user_id=USER, conversation_id=None, as_of=AS_OF, limit=8),
             "claims": lambda: graph.claims(tenant, **talk, as_of=AS_OF, limit=20),
-            "claims_about": lambda: graph.claims_about(tenant, subjects=terms(), as_of=AS_OF, limit=10),
+            "claims_about": lambda: graph.claims_about(tenant, reader=USER, subjects=terms(), as_of=AS_OF, limit=10),
             "playbooks": lambda: graph.playbooks(tenant, terms=terms(), **shared),
-            "concepts": lambda: graph.named(tenant, terms=terms(), **shared),
+            "concepts": lambda: graph.named(tenant, reader=USER, terms=terms(), **shared),
         }
 
     async def close(self) -> None:

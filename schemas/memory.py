@@ -11,10 +11,7 @@ from schemas.retrieval import QueryProfile
 
 
 class PackDecision(Event):
-    """One `:CDCDecision`: what was decided for one message, and what it cost.
-
-    `profile` is absent where none was used, and in records from before profiles had parameters.
-    """
+    """One `:CDCDecision`: what was decided for one message, and what it cost; `profile` where one was used."""
 
     TYPE: ClassVar[str] = "memory.decision-recorded.v1"
     kind: Literal["pack"] = "pack"
@@ -85,7 +82,10 @@ class Conflict(Value):
 
 
 class ClaimAsserted(Event):
-    """Somebody asserted subject-attribute-value; `source` orders assertions: the newest wins."""
+    """Somebody asserted subject-attribute-value; `source` orders assertions: the newest wins.
+
+    It is known to its user and the `audience`, who took part in the conversation; `tenant_wide`: stated for no user.
+    """
 
     TYPE: ClassVar[str] = "memory.claim-asserted.v1"
     claim_id: Id
@@ -108,6 +108,8 @@ class ClaimAsserted(Event):
     source: Source
     contradicts: tuple[Conflict, ...] = ()
     supersedes: tuple[Id, ...] = ()
+    audience: Absent[tuple[Id, ...]] = None
+    tenant_wide: Absent[Literal[True]] = None
 
 
 class CorrectionIssued(Event):

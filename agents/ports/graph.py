@@ -230,8 +230,10 @@ class GraphReader(CognitionGraph, Protocol):
     ) -> ClaimsFound:
         """Claims made in a conversation and their contradictions, newest first."""
 
-    async def claims_about(self, tenant: str, *, subjects: Sequence[str], as_of: datetime, limit: int) -> ClaimsFound:
-        """Claims of any conversation of the tenant about these subjects, newest first.
+    async def claims_about(
+        self, tenant: str, *, reader: str, subjects: Sequence[str], as_of: datetime, limit: int
+    ) -> ClaimsFound:
+        """Claims of any conversation of the tenant about these subjects that a user may read, newest first.
 
         Claims of users about themselves are stored under `own_subject` of each only.
         """
@@ -245,6 +247,7 @@ class GraphReader(CognitionGraph, Protocol):
         self,
         tenant: str,
         *,
+        reader: str,
         terms: Sequence[str],
         subjects: Sequence[str] = (),
         access_level: AccessLevel,
@@ -254,7 +257,8 @@ class GraphReader(CognitionGraph, Protocol):
     ) -> NamedFound:
         """Concepts and definitions named by the question's terms, also of `_public`, and claims about its subjects.
 
-        One method, as a server answers all of it in one round trip; at most `limit` concepts and `max_claims` claims.
+        Of claims those that `reader`, a user, may read. One method, as a server answers all of it in one round trip; at
+        most `limit` concepts and `max_claims` claims.
         """
 
     async def claim(self, tenant: str, claim_id: str, as_of: datetime) -> ClaimAsserted | None:

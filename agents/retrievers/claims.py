@@ -144,10 +144,14 @@ class ClaimsRetriever(Retriever):
         if not subjects:
             return RetrievalResult(against.conflicts, error or against.error)
         found = await self._graph.claims_about(
-            ask.tenant, subjects=subjects, as_of=ask.plan.as_of, limit=ask.source.limit or 10
+            ask.tenant,
+            reader=ask.plan.user_id,
+            subjects=subjects,
+            as_of=ask.plan.as_of,
+            limit=ask.source.limit or 10,
         )
         own = {c.claim_id for c in (*earlier, *update.claims)}
-        others = {c.claim_id: c for c in checks.visible(found.asserted, ask.plan.user_id) if c.claim_id not in own}
+        others = {c.claim_id: c for c in found.asserted if c.claim_id not in own}
         items: list[Item] = [c for c in found.claims if c.claim_id in others]
         elsewhere = (*checks.with_others(about, list(others.values())), *found.contradictions)
         conflicts = {c.id: c for c in (*elsewhere, *claim_documents.in_all(about, documents), *against.conflicts)}

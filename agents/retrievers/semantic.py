@@ -70,6 +70,7 @@ class SemanticRetriever(Retriever):
         asked = text.content_words(ask.plan.query, ask.plan.lang)
         found = await self._graph.named(
             ask.tenant,
+            reader=ask.plan.user_id,
             terms=asked,
             subjects=() if ask.source.selector == "claim_related_concepts" else _phrases(ask.plan.query),
             access_level=access,
@@ -92,7 +93,11 @@ class SemanticRetriever(Retriever):
             return []
         user_id = ask.plan.user_id
         found = await self._graph.claims_about(
-            ask.tenant, subjects=questions.subjects_of(user_id), as_of=ask.plan.as_of, limit=MAX_CLAIMS_READ
+            ask.tenant,
+            reader=user_id,
+            subjects=questions.subjects_of(user_id),
+            as_of=ask.plan.as_of,
+            limit=MAX_CLAIMS_READ,
         )
         items = {item.claim_id: item for item in found.claims}
         own = questions.own_claims(found.asserted, user_id, kinds)

@@ -35,10 +35,12 @@ class ClaimsAgent:
         if not lifecycle.is_correction(turn.content, turn.lang) and not lifecycle.claims_of(utterance):
             return ()
         conversation = record.conversation(turn.client_id, turn.conversation_id)
-        earlier = lifecycle.session_claims(await self._before(conversation, turn))
-        heard = lifecycle.heard(utterance, earlier)
+        before = await self._before(conversation, turn)
+        heard = lifecycle.heard(utterance, lifecycle.session_claims(before))
         key = entity_key(record.envelope.tenant, conversation.key())
-        steps = [Outgoing(MEMORY_CLAIMS, key, claim, record.envelope, claim.claim_id) for claim in heard.claims]
+        told = _told(turn, before)
+        claims = [claim.model_copy(update=told) for claim in heard.claims]
+        steps = [Outgoing(MEMORY_CLAIMS, key, claim, record.envelope, claim.claim_id) for claim in claims]
         if (correction := heard.correction) is not None and turn.role == Role.USER:
             steps.append(Outgoing(MEMORY_CORRECTIONS, key, correction, record.envelope, correction.correction_id))
         return steps
@@ -46,3 +48,11 @@ class ClaimsAgent:
     async def _before(self, conversation: Conversation, turn: Turn) -> list[Utterance]:
         turns = await self._working_sets.session_turns(conversation, up_to_seq=turn.seq - 1, limit=MAX_TURNS)
         return [Utterance.from_memory(earlier, conversation) for earlier in turns]
+
+
+def _told(turn: Turn, before: Sequence[Utterance]) -> dict[str, object]:
+    """Who knows the claims of a turn beside its user: the users who spoke before it, or all where no user is named."""
+    if turn.user_named is False and turn.user_id == turn.client_id:
+        return {"tenant_wide": True}
+    others = {each.user_id: None for each in before if each.author == "user"}
+    return {"audience": tuple(each for each in others if each not in (turn.user_id, turn.client_id)) or None}

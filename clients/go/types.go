@@ -801,6 +801,8 @@ func (v ChatMessage) MarshalJSON() ([]byte, error) {
 
 // ClaimAsserted: Somebody asserted subject-attribute-value; `source` orders assertions: the newest wins.
 //
+// It is known to its user and the `audience`, who took part in the conversation; `tenant_wide`: stated for no user.
+//
 // Its ce_type is memory.claim-asserted.v1.
 type ClaimAsserted struct {
 	ClaimID        string                     `json:"claim_id"`
@@ -823,6 +825,8 @@ type ClaimAsserted struct {
 	Source         Source                     `json:"source"`
 	Contradicts    []Conflict                 `json:"contradicts,omitzero"`
 	Supersedes     []string                   `json:"supersedes,omitzero"`
+	Audience       []string                   `json:"audience,omitzero"`
+	TenantWide     bool                       `json:"tenant_wide"`
 	Extra          map[string]json.RawMessage `json:"-"`
 }
 
@@ -1336,9 +1340,7 @@ func (v KnowledgeRecorded) MarshalJSON() ([]byte, error) {
 	return write(plain(v), v.Extra)
 }
 
-// PackDecision: One `:CDCDecision`: what was decided for one message, and what it cost.
-//
-// `profile` is absent where none was used, and in records from before profiles had parameters.
+// PackDecision: One `:CDCDecision`: what was decided for one message, and what it cost; `profile` where one was used.
 //
 // Its ce_type is memory.decision-recorded.v1.
 type PackDecision struct {

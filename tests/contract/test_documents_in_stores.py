@@ -211,7 +211,9 @@ def test_what_a_new_version_no_longer_contains_is_offered_only_as_of_before_it(k
     assert first >= set(before)
     terms, rights = ("diar", "reembols"), {"access_level": "public", "limit": 10}
     for when, expected in ((LATER, []), (at(30), ["Diária", "Diária"])):
-        found = kit.graph.run(kit.graph.store.named(kit.tenant, terms=terms, as_of=when, **rights)).concepts
+        found = kit.graph.run(
+            kit.graph.store.named(kit.tenant, reader="ana", terms=terms, as_of=when, **rights)
+        ).concepts
         assert [getattr(each, "name", None) or each.title for each in found] == expected
         books = kit.graph.run(kit.graph.store.playbooks(kit.tenant, terms=terms, as_of=when, **rights))
         assert bool(books) is bool(expected)
@@ -224,7 +226,9 @@ def test_what_comes_back_in_a_third_version_is_offered_again_and_repeats_change_
         kit.ingest(text, when)
     asked = {"terms": ("diar",), "access_level": "public", "limit": 10}
     offered = {
-        minutes: len(kit.graph.run(kit.graph.store.named(kit.tenant, as_of=at(minutes), **asked)).concepts)
+        minutes: len(
+            kit.graph.run(kit.graph.store.named(kit.tenant, reader="ana", as_of=at(minutes), **asked)).concepts
+        )
         for minutes in (30, 90, 150)
     }
     assert offered == {30: 2, 90: 0, 150: 2}
@@ -263,11 +267,11 @@ def test_of_a_deleted_document_nothing_is_offered_until_it_is_sent_again(kit):
     assert kit.found("mora da fatura", at(1_800)) == before
     asked = {"terms": ("mor",), "access_level": "confidential", "limit": 10}
     read = kit.graph.store
-    assert kit.graph.run(read.named(kit.tenant, as_of=at(1_800), **asked)).concepts
-    assert kit.graph.run(read.named(kit.tenant, as_of=at(7_200), **asked)).concepts == ()
+    assert kit.graph.run(read.named(kit.tenant, reader="ana", as_of=at(1_800), **asked)).concepts
+    assert kit.graph.run(read.named(kit.tenant, reader="ana", as_of=at(7_200), **asked)).concepts == ()
     kit.ingest(LAWSUIT, at(10_800))
     assert kit.found("mora da fatura", at(14_400)).keys() == before.keys()
-    assert kit.graph.run(read.named(kit.tenant, as_of=at(14_400), **asked)).concepts
+    assert kit.graph.run(read.named(kit.tenant, reader="ana", as_of=at(14_400), **asked)).concepts
 
 
 def test_a_deletion_that_comes_before_its_document_leaves_nothing_of_it_either(kit):

@@ -211,7 +211,7 @@ def only_others() -> list[Any]:
 def test_a_claim_that_another_conversation_supports_stays_with_its_own_evidence(graph):
     graph.write(claim(1), claim(7, conversation_id="c2", text="também em c2", value="dia 1"))
     erased(graph)
-    found = graph.run(graph.store.claims_about("acme", subjects=["prazo"], as_of=at(10_000), limit=10))
+    found = graph.run(graph.store.claims_about("acme", reader="ana", subjects=["prazo"], as_of=at(10_000), limit=10))
     assert [each.claim_id for each in found.asserted] == ["k7"]
 
 

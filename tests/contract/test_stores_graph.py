@@ -568,9 +568,9 @@ def test_claims_about_a_subject_are_found_in_any_conversation_whatever_the_spell
         claim(3),
         claim(4, subject="orçamento", tenant="beta"),
     )
-    found = kit.run(kit.store.claims_about("acme", subjects=["orçamento"], as_of=at(1), limit=9))
+    found = kit.run(kit.store.claims_about("acme", reader="ana", subjects=["orçamento"], as_of=at(1), limit=9))
     assert [each.claim_id for each in found.claims] == ["k1"]
-    found = kit.run(kit.store.claims_about("acme", subjects=["orçamento", "x"], as_of=LATER, limit=9))
+    found = kit.run(kit.store.claims_about("acme", reader="ana", subjects=["orçamento", "x"], as_of=LATER, limit=9))
     assert [each.claim_id for each in found.claims] == ["k2", "k1"]
 
 
@@ -581,13 +581,40 @@ def test_what_users_say_of_themselves_is_found_under_each_of_them_and_nowhere_el
         claim(3, subject="usuário", user_id="rui"),
     )
 
-    def about(*subjects: str) -> list[str]:
-        found = kit.run(kit.store.claims_about("acme", subjects=subjects, as_of=LATER, limit=9))
+    def about(*subjects: str, reader: str = "ana") -> list[str]:
+        found = kit.run(kit.store.claims_about("acme", reader=reader, subjects=subjects, as_of=LATER, limit=9))
         return [each.claim_id for each in found.claims]
 
     assert about(own_subject("ana")) == ["k2", "k1"]
-    assert about(own_subject("rui")) == ["k3"]
+    assert about(own_subject("rui"), reader="rui") == ["k3"]
+    assert about(own_subject("rui")) == []
     assert about("usuário", "user's email", "ana") == []
+
+
+def test_a_claim_is_read_by_its_user_by_those_who_were_there_and_an_applications_by_all(kit):
+    kit.write(
+        claim(1, user_id="ana"),
+        claim(2, user_id="ana", audience=("rui",)),
+        claim(3, user_id="web", client_id="web", tenant_wide=True),
+        # Who names a client after oneself states it for nobody else.
+        claim(4, user_id="eve", client_id="eve"),
+    )
+
+    def read(reader: str, limit: int = 9) -> list[str]:
+        asked = {"reader": reader, "subjects": ["prazo"], "as_of": LATER}
+        about = kit.run(kit.store.claims_about("acme", **asked, limit=limit)).claims
+        named = kit.run(
+            kit.store.named("acme", **asked, terms=["x"], access_level="public", limit=1, max_claims=limit)
+        ).claims.claims
+        assert [each.claim_id for each in named] == [each.claim_id for each in about]
+        return [each.claim_id for each in about]
+
+    assert read("ana") == ["k3", "k2", "k1"]
+    assert read("rui") == ["k3", "k2"]
+    assert read("eve") == ["k4", "k3"]
+    assert read("somebody") == ["k3"]
+    # What others said takes no place among those that are read.
+    assert read("ana", limit=2) == ["k3", "k2"]
 
 
 @pytest.mark.covers("S0-74", "AC-23")
@@ -606,7 +633,9 @@ def test_every_item_says_where_it_comes_from_and_why(kit):
         *(each.process for each in playbooks),
         *(step for each in playbooks for step in each.steps),
         *kit.run(
-            store.named("acme", terms=stems("reembolso férias"), access_level="internal", as_of=LATER, limit=9)
+            store.named(
+                "acme", reader="ana", terms=stems("reembolso férias"), access_level="internal", as_of=LATER, limit=9
+            )
         ).concepts,
     ]
     node_ids = {node_id for _, node_id, _ in kit.dump()[0]}
@@ -782,15 +811,17 @@ def test_what_a_question_names_is_read_together_each_with_its_own_order_and_limi
         correction("k2"),
     )
     asked = {"terms": stems("prazo"), "access_level": "public", "as_of": LATER, "limit": 2}
-    found = kit.run(kit.store.named("acme", **asked, subjects=["prazo"], max_claims=3))
+    found = kit.run(kit.store.named("acme", reader="ana", **asked, subjects=["prazo"], max_claims=3))
     assert [each.id for each in found.concepts] == ["one", "kn1"]
     assert [(each.claim_id, each.value, each.recorded_at) for each in found.claims.claims] == [
         (each.claim_id, each.value, each.recorded_at)
-        for each in kit.run(kit.store.claims_about("acme", subjects=["prazo"], as_of=LATER, limit=3)).claims
+        for each in kit.run(
+            kit.store.claims_about("acme", reader="ana", subjects=["prazo"], as_of=LATER, limit=3)
+        ).claims
     ]
     assert [each.claim_id for each in found.claims.claims] == ["k3", "k2", "k1"]
-    assert kit.run(kit.store.named("acme", **asked)).claims.claims == ()
-    elsewhere = kit.run(kit.store.named("beta", **asked, subjects=["prazo"], max_claims=3))
+    assert kit.run(kit.store.named("acme", reader="ana", **asked)).claims.claims == ()
+    elsewhere = kit.run(kit.store.named("beta", reader="ana", **asked, subjects=["prazo"], max_claims=3))
     assert (elsewhere.concepts, elsewhere.claims.claims) == ((), ())
 
 
@@ -799,7 +830,7 @@ def test_knowledge_of_another_memory_class_is_no_definition(kit):
     of_talks = NodeUpsert("Knowledge", "acme|kn2", "acme", at(60), {"memory_class": "episodic"}, at(0))
     kit.run(kit.store.engine.write(batch([of_talks])))
     asked = {"terms": stems("reembolso"), "access_level": "public", "as_of": LATER, "limit": 9}
-    assert [each.id for each in kit.run(kit.store.named("acme", **asked)).concepts] == ["kn1"]
+    assert [each.id for each in kit.run(kit.store.named("acme", reader="ana", **asked)).concepts] == ["kn1"]
 
 
 @pytest.mark.covers("CF-70", "AC-24")
@@ -816,7 +847,7 @@ def test_what_is_above_the_askers_rights_is_not_found(kit):
 
     def seen(level: str) -> list[str]:
         asked = {"terms": stems("reembolso"), "access_level": level, "as_of": LATER, "limit": 9}
-        items = kit.run(kit.store.named("acme", **asked)).concepts
+        items = kit.run(kit.store.named("acme", reader="ana", **asked)).concepts
         playbooks = kit.run(kit.store.playbooks("acme", **asked))
         return sorted([*(each.id for each in items), *(each.process.id for each in playbooks)])
 
@@ -830,7 +861,8 @@ def test_knowledge_that_was_recorded_later_is_not_seen(kit):
     for minute, count in ((9, 0), (10, 3)):
         asked = {"terms": stems("reembolso"), "access_level": "public", "as_of": at(minute), "limit": 9}
         assert (
-            len(kit.run(kit.store.named("acme", **asked)).concepts) + len(kit.run(kit.store.playbooks("acme", **asked)))
+            len(kit.run(kit.store.named("acme", reader="ana", **asked)).concepts)
+            + len(kit.run(kit.store.playbooks("acme", **asked)))
             == count
         )
 
@@ -838,8 +870,11 @@ def test_knowledge_that_was_recorded_later_is_not_seen(kit):
 def test_a_concept_is_named_by_at_least_half_of_its_words(kit):
     kit.write(knowledge(concept("one", "prazo"), concept("half", "prazo final"), concept("less", "prazo final legal")))
     asked = {"terms": stems("qual o prazo?"), "access_level": "public", "as_of": LATER}
-    assert [each.id for each in kit.run(kit.store.named("acme", **asked, limit=9)).concepts] == ["one", "half"]
-    assert [each.id for each in kit.run(kit.store.named("acme", **asked, limit=1)).concepts] == ["one"]
+    assert [each.id for each in kit.run(kit.store.named("acme", reader="ana", **asked, limit=9)).concepts] == [
+        "one",
+        "half",
+    ]
+    assert [each.id for each in kit.run(kit.store.named("acme", reader="ana", **asked, limit=1)).concepts] == ["one"]
 
 
 @pytest.mark.parametrize("concept_first", [True, False])
@@ -857,10 +892,10 @@ def test_what_everybody_may_read_is_found_by_every_tenant(kit):
         knowledge(concept("own", "Férias"), tenant="beta"),
     )
     asked = {"terms": stems("férias"), "access_level": "public", "as_of": LATER, "limit": 9}
-    assert [each.id for each in kit.run(kit.store.named("acme", **asked)).concepts] == ["law"]
+    assert [each.id for each in kit.run(kit.store.named("acme", reader="ana", **asked)).concepts] == ["law"]
     [playbook] = kit.run(kit.store.playbooks("acme", **asked))
     assert [playbook.process.id, len(playbook.steps)] == ["how", 3]
-    assert [each.id for each in kit.run(kit.store.named("_public", **asked)).concepts] == ["law"]
+    assert [each.id for each in kit.run(kit.store.named("_public", reader="ana", **asked)).concepts] == ["law"]
 
 
 def test_only_an_administrator_writes_what_everybody_reads(kit_of_nobody):
@@ -899,7 +934,7 @@ def seen_by(kit: Kit, tenant: str) -> int:
     asked = {"terms": stems("solicitar reembolso"), "access_level": "confidential", "as_of": LATER, "limit": 50}
     persona = kit.run(store.persona(tenant, "ana", LATER))
     found = claims(kit, tenant=tenant)
-    about = kit.run(store.claims_about(tenant, subjects=["prazo"], as_of=LATER, limit=50))
+    about = kit.run(store.claims_about(tenant, reader="ana", subjects=["prazo"], as_of=LATER, limit=50))
     return sum(
         (
             0 if persona is None else 1 + len(persona.objectives),
@@ -908,7 +943,7 @@ def seen_by(kit: Kit, tenant: str) -> int:
             len(found.claims) + len(found.contradictions),
             len(about.claims) + len(about.contradictions),
             sum(1 + len(each.steps) for each in kit.run(store.playbooks(tenant, **asked))),
-            len(kit.run(store.named(tenant, **asked)).concepts),
+            len(kit.run(store.named(tenant, reader="ana", **asked)).concepts),
         )
     )
 
@@ -920,9 +955,9 @@ def test_a_read_without_a_tenant_is_refused(kit, tenant):
         lambda: kit.store.persona(tenant, "ana", LATER),
         lambda: kit.store.summaries(tenant, user_id="ana", conversation_id=None, as_of=LATER, limit=1),
         lambda: kit.store.claims(tenant, client_id="web", conversation_id="c1", as_of=LATER, limit=1),
-        lambda: kit.store.claims_about(tenant, subjects=["x"], as_of=LATER, limit=1),
+        lambda: kit.store.claims_about(tenant, reader="ana", subjects=["x"], as_of=LATER, limit=1),
         lambda: kit.store.playbooks(tenant, **asked),
-        lambda: kit.store.named(tenant, **asked),
+        lambda: kit.store.named(tenant, reader="ana", **asked),
     ):
         with pytest.raises(Rejected, match="tenant_invalid"):
             kit.run(read())
@@ -982,7 +1017,7 @@ def test_the_same_instant_is_the_same_in_every_zone(kit, zone):
     assert kit.nodes("Claim")[0]["created_at"].isoformat() == "2026-03-02T12:10:00.123456+00:00"
     for as_of, count in ((moment.astimezone(there), 1), (moment - timedelta(microseconds=1), 0)):
         asked = {"terms": stems("reembolso"), "access_level": "public", "as_of": as_of, "limit": 9}
-        assert len(kit.run(kit.store.named("acme", **asked)).concepts) == count
+        assert len(kit.run(kit.store.named("acme", reader="ana", **asked)).concepts) == count
         assert len(kit.run(kit.store.playbooks("acme", **asked))) == count
         assert len(claims(kit, as_of).claims) == count
         assert (kit.run(kit.store.persona("acme", "ana", as_of)) is not None) == bool(count)
@@ -1005,7 +1040,7 @@ def test_the_longest_ids_and_names_are_kept(kit):
         "Concept": 1,
         "Knowledge": 1,
     }
-    about = kit.run(kit.store.claims_about(tenant, subjects=[name], as_of=LATER, limit=9))
+    about = kit.run(kit.store.claims_about(tenant, reader="ana", subjects=[name], as_of=LATER, limit=9))
     assert [each.claim_id for each in about.claims] == [long]
     assert len(kit.links("ABOUT")) == 1
 

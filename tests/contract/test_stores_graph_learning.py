@@ -97,7 +97,7 @@ def test_a_correction_of_form_leaves_the_claim_as_it_is(kit: Kit) -> None:  # no
     form = correction("k1").event.model_copy(update={"correction_kind": "formatacao"})
     kit.write(claim(1), received(form))
     assert [each["status"] for each in kit.nodes("Claim")] == ["asserted"]
-    found = kit.run(kit.store.claims_about("acme", subjects=["prazo"], as_of=LATER, limit=5))
+    found = kit.run(kit.store.claims_about("acme", reader="ana", subjects=["prazo"], as_of=LATER, limit=5))
     assert [each.status for each in found.claims] == ["asserted"]
     assert len(kit.links("CORRECTS")) == 1
 
@@ -123,7 +123,7 @@ def test_claims_come_back_related_as_they_stood_at_the_time(kit: Kit) -> None:  
     kit.write(newest, claim(2, contradicts=against("k1")), claim(1))
 
     def asserted(minute: float) -> Any:
-        found = kit.run(kit.store.claims_about("acme", subjects=["prazo"], as_of=at(minute), limit=9))
+        found = kit.run(kit.store.claims_about("acme", reader="ana", subjects=["prazo"], as_of=at(minute), limit=9))
         return found.asserted
 
     assert asserted(1) == (claim(1).event,)

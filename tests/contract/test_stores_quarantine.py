@@ -49,7 +49,11 @@ def test_a_hidden_document_gives_no_concept_process_or_persona(kit: Kit):  # noq
 
     def read() -> list[Any]:
         persona = kit.run(graph.persona("acme", "ana", LATER))
-        return [kit.run(graph.named("acme", **asked)).concepts, kit.run(graph.playbooks("acme", **asked)), persona]
+        return [
+            kit.run(graph.named("acme", reader="ana", **asked)).concepts,
+            kit.run(graph.playbooks("acme", **asked)),
+            persona,
+        ]
 
     before = read()
     assert [len(before[0]), len(before[1]), before[2].person.user_role] == [2, 1, "diretora"]
@@ -61,11 +65,14 @@ def test_a_hidden_document_gives_no_concept_process_or_persona(kit: Kit):  # noq
 
 @pytest.mark.covers("B23")
 def test_a_claim_stands_as_if_the_hidden_conversation_had_contested_nothing(kit: Kit):  # noqa: F811
-    kit.write(claim(0), claim(2, conversation_id="c2", user_id="eve", contradicts=against("k0"), supersedes=("k0",)))
+    kit.write(
+        claim(0),
+        claim(2, conversation_id="c2", user_id="eve", audience=("ana",), contradicts=against("k0"), supersedes=("k0",)),
+    )
     graph, found = reading(kit)
 
     def read() -> tuple[Any, Any]:
-        claims = kit.run(graph.claims_about("acme", subjects=["prazo"], as_of=LATER, limit=5))
+        claims = kit.run(graph.claims_about("acme", reader="ana", subjects=["prazo"], as_of=LATER, limit=5))
         return [(each.claim_id, each.status) for each in claims.claims], len(claims.contradictions)
 
     before = read()
@@ -81,7 +88,7 @@ def test_a_claim_stands_as_if_the_hidden_conversation_had_contested_nothing(kit:
 def test_other_rows_take_the_places_of_hidden_ones(kit: Kit):  # noqa: F811
     kit.write(*(claim(number, conversation_id="c2") for number in range(2, 9)), claim(0))
     graph, _ = reading(kit, changed("conversation", "c2", client_id="web"))
-    claims = kit.run(graph.claims_about("acme", subjects=["prazo"], as_of=LATER, limit=1))
+    claims = kit.run(graph.claims_about("acme", reader="ana", subjects=["prazo"], as_of=LATER, limit=1))
     assert [each.claim_id for each in claims.claims] == ["k0"]
 
 

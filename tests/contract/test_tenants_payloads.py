@@ -76,7 +76,9 @@ async def through_the_graph(store: Any, text: str, tenant: str = "acme") -> list
         memories.decision(text), **ids, id=derive("decision", key, 1), query_profile_used=text, classifier=text
     )
     await store.write_decisions([received(decision, tenant)])
-    claim = loose(memories.claim(1, text), **ids, claim_id=key, subject=text, attribute=text, lang=text)
+    claim = loose(
+        memories.claim(1, text), **ids, claim_id=key, subject=text, attribute=text, lang=text, audience=(text,)
+    )
     await store.write_claims([received(claim, tenant)])
     await store.write_corrections([received(loose(memories.correction(text), correction_id=key, **ids), tenant)])
     asked = memories.consultation(HARMLESS)
@@ -97,9 +99,11 @@ async def through_the_graph(store: Any, text: str, tenant: str = "acme") -> list
         await store.persona(tenant, key, NOON),
         await store.summaries(tenant, user_id=key, conversation_id=key, **when),
         await store.claims(tenant, client_id=key, conversation_id=key, **when),
-        await store.claims_about(tenant, subjects=[text], **when),
+        await store.claims_about(tenant, reader=text, subjects=[text], **when),
         await store.playbooks(tenant, terms=[text, "prazo"], access_level="public", **when),
-        await store.named(tenant, terms=[text, "prazo"], subjects=[text], max_claims=5, access_level="public", **when),
+        await store.named(
+            tenant, reader="ana", terms=[text, "prazo"], subjects=[text], max_claims=5, access_level="public", **when
+        ),
         await store.claim(tenant, key, NOON),
         await store.decision(tenant, key, NOON),
         await store.consultation(tenant, key, NOON),
@@ -194,15 +198,23 @@ async def all_come_back(store: GraphStore) -> None:
     """All values at once, as ids, texts and subjects."""
     ids = {value: value if _is_id(value) else f"k{number}" for number, value in enumerate(ALL)}
     spoken = [
-        loose(memories.claim(1, value), claim_id=id_, subject=value, value=value, user_id=id_, conversation_id=id_)
+        loose(
+            memories.claim(1, value),
+            claim_id=id_,
+            subject=value,
+            value=value,
+            user_id=id_,
+            audience=("ana", id_),
+            conversation_id=id_,
+        )
         for value, id_ in ids.items()
     ]
     await store.write_claims([received(event, "beta") for event in spoken])
-    found = await store.claims_about("beta", subjects=ALL, as_of=NOON, limit=2 * len(ALL))
+    found = await store.claims_about("beta", reader="ana", subjects=ALL, as_of=NOON, limit=2 * len(ALL))
     assert {(each.claim_id, each.text, each.subject, each.value) for each in found.claims} == {
         (id_, value, value, value) for value, id_ in ids.items()
     }
-    assert (await store.claims_about("acme", subjects=["nothing"], as_of=NOON, limit=9)).claims == ()
+    assert (await store.claims_about("acme", reader="ana", subjects=["nothing"], as_of=NOON, limit=9)).claims == ()
 
 
 async def comes_back(store: GraphStore, value: str) -> None:

@@ -63,7 +63,7 @@ async def reading(store: Any, tenant: Tenant, others: Sequence[Tenant]) -> Async
     for between in (None, Span(NOON, LATER)):
         yield "events", await store.events(name, user_id="ana", between=between, **limited), True, False
     yield "claims", await store.claims(name, client_id="web", conversation_id="c1", **limited), True, False
-    yield "claims_about", await store.claims_about(name, subjects=["prazo"], **limited), True, False
+    yield "claims_about", await store.claims_about(name, reader="ana", subjects=["prazo"], **limited), True, False
     yield "claim", await store.claim(name, "k1", LATER), True, False
     yield "consultation", await store.consultation(name, "q1", LATER), True, False
     yield "retired", await store.retired(name, document_id="d2", as_of=LATER), True, False
@@ -78,7 +78,7 @@ async def reading(store: Any, tenant: Tenant, others: Sequence[Tenant]) -> Async
         yield f"listed {label}", _strangers(tenant, await store.listed(name, label, limit=50)), False, False
     shared: dict[str, Any] = {"terms": ["praz", "prazo"], "access_level": "public", **limited}
     yield "playbooks", await store.playbooks(name, **shared), True, True
-    named = await store.named(name, **shared, subjects=["prazo"], max_claims=10)
+    named = await store.named(name, reader="ana", **shared, subjects=["prazo"], max_claims=10)
     yield "concepts", named.concepts, True, True
     yield "named claims", named.claims, True, False
     for guess in guesses(tenant, others):

@@ -114,7 +114,7 @@ async def named(opened: Any) -> None:
         found = {"access_level": "public", "as_of": LATER, "limit": 5, "terms": TERMS}
         for name in (*(each.name for each in THREE), PUBLIC_TENANT):
             asked.with_.clear()
-            await store.named(name, **found)
+            await store.named(name, reader="ana", **found)
             await store.playbooks(name, **found)
             terms = {id_ for parameters in asked.with_ for id_ in parameters["term_ids"]}
             whose = {name, PUBLIC_TENANT}
@@ -201,7 +201,9 @@ async def _refusals(store: Any) -> None:
     await refused(lambda: store.remove(PUBLIC_TENANT, "Claim", ["x"]), "public_tenant_read_only")
     for none in NONE:
         await refused(lambda n=none: store.persona(n, "ana", NOON), "tenant_invalid")
-        await refused(lambda n=none: store.claims_about(n, subjects=["x"], as_of=NOON, limit=1), "tenant_invalid")
+        await refused(
+            lambda n=none: store.claims_about(n, reader="ana", subjects=["x"], as_of=NOON, limit=1), "tenant_invalid"
+        )
     assert await store.engine.read(queries.ALL_NODES, {}) == []
 
 

@@ -1,6 +1,7 @@
 """Contradictions among claims on a subject, or between claims and a statement; pure, stores nothing.
 
-A user sees the claims of everybody in the tenant, except others' claims about themselves (`my deadline`).
+A user sees claims of one's own, those made in conversations with oneself, and those that an application stated for
+nobody; of others never those about themselves (`my deadline`).
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -66,8 +67,13 @@ def with_others(stated: Iterable[ClaimAsserted], known: Sequence[ClaimAsserted])
 
 
 def visible(known: Iterable[ClaimAsserted], user_id: str) -> list[ClaimAsserted]:
-    """The claims that a user may see: without others' claims about themselves."""
-    return [claim for claim in known if claim.user_id == user_id or not subject_key(claim.subject).owned]
+    """The claims that a user may see."""
+    return [claim for claim in known if claim.user_id == user_id or _is_told_to(claim, user_id)]
+
+
+def _is_told_to(claim: ClaimAsserted, user_id: str) -> bool:
+    told = claim.tenant_wide is not None or user_id in (claim.audience or ())
+    return told and not subject_key(claim.subject).owned
 
 
 def with_corrections(

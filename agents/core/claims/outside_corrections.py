@@ -68,7 +68,16 @@ def _in_its_place(submitted: CorrectionSubmitted, original: ClaimAsserted, said:
         claim_id=original.claim_id, kind="correction", score=round(min(new.confidence, original.confidence), 2)
     )
     own = original.author == "user" and original.user_id == submitted.user_id
-    return new.model_copy(update={"contradicts": (conflict,), "supersedes": (original.claim_id,) if own else ()})
+    # Whoever knows the claim knows what was said against it.
+    told = tuple(each for each in (original.user_id, *(original.audience or ())) if each != submitted.user_id)
+    return new.model_copy(
+        update={
+            "contradicts": (conflict,),
+            "supersedes": (original.claim_id,) if own else (),
+            "audience": told or None,
+            "tenant_wide": original.tenant_wide,
+        }
+    )
 
 
 def _stated(value: str, original: ClaimAsserted, said: Utterance) -> ClaimAsserted:

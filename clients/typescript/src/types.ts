@@ -348,6 +348,8 @@ export interface ChatMessage {
 /**
  * Somebody asserted subject-attribute-value; `source` orders assertions: the newest wins.
  *
+ * It is known to its user and the `audience`, who took part in the conversation; `tenant_wide`: stated for no user.
+ *
  * `memory.claim-asserted.v1`
  */
 export interface ClaimAsserted {
@@ -371,6 +373,8 @@ export interface ClaimAsserted {
   source: Source;
   contradicts?: Conflict[];
   supersedes?: string[];
+  audience?: string[];
+  tenant_wide: true;
 }
 
 /**
@@ -733,9 +737,7 @@ export interface KnowledgeRecorded {
 }
 
 /**
- * One `:CDCDecision`: what was decided for one message, and what it cost.
- *
- * `profile` is absent where none was used, and in records from before profiles had parameters.
+ * One `:CDCDecision`: what was decided for one message, and what it cost; `profile` where one was used.
  *
  * `memory.decision-recorded.v1`
  */

@@ -14,7 +14,18 @@ from schemas.items import ClaimStatus
 from schemas.memory import AuditDecision, ClaimAsserted, PackDecision, SummaryMade
 from schemas.retrieval import QueryProfile
 from schemas.topics import CORRECTIONS_IN
-from streams.stores.graph.rows import STATUS_RANK, Edge, NodeInsert, NodeUpsert, Row, link, name_key, picked, present
+from streams.stores.graph.rows import (
+    ANYBODY,
+    STATUS_RANK,
+    Edge,
+    NodeInsert,
+    NodeUpsert,
+    Row,
+    link,
+    name_key,
+    picked,
+    present,
+)
 from streams.stores.tenant import node_id, writable
 
 
@@ -135,6 +146,7 @@ def _claim_props(claim: ClaimAsserted) -> dict[str, object]:
         **picked(claim, "author text subject attribute value functional confidence lang client_id conversation_id"),
         **picked(claim, "user_id message_id frame_id seq"),
         "subject_key": name_key(filed_under(claim.subject, claim.user_id)),
+        "readers": [ANYBODY] if claim.tenant_wide else [claim.user_id, *(claim.audience or ())],
         # As in its own event. The effect of other claims is in `status`, and is not known before they were recorded.
         "stated": claim.status,
         **present(created_at=claim.asserted_at),

@@ -11,7 +11,7 @@ from streams.stores.graph.cypher import LISTED, REMOVED
 from streams.stores.graph.memory_cognition import READING, is_offered
 from streams.stores.graph.memory_decisions import DECIDING
 from streams.stores.graph.memory_erasing import ERASING
-from streams.stores.graph.rows import DocumentVersion, Edge, NameLink, NodeInsert, NodeUpsert, RowBatch
+from streams.stores.graph.rows import ANYBODY, DocumentVersion, Edge, NameLink, NodeInsert, NodeUpsert, RowBatch
 from streams.stores.graph.schema import LINK_ENDS, RETIRED, relation
 from streams.stores.graph.store import Engine, GraphStore
 
@@ -221,8 +221,16 @@ def _claims_of_conversation(engine: MemoryEngine, asked: Asked) -> Sequence[Node
 
 
 def _claims_about(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
-    own = (node for node in _claims(engine, asked) if node["subject_key"] in asked["subjects"])
-    return _newest(own, *CLAIM_ORDER)[: asked["limit"]]
+    readers = {asked["reader"], asked["anybody"]}
+    about = (node for node in _claims(engine, asked) if node["subject_key"] in asked["subjects"])
+    return _newest((node for node in about if not readers.isdisjoint(_readers(node))), *CLAIM_ORDER)[: asked["limit"]]
+
+
+def _readers(node: Node) -> Sequence[str]:
+    stated: Sequence[str] | None = node.get("readers")
+    if stated is not None:
+        return stated
+    return [node["user_id"], *((ANYBODY,) if node["user_id"] == node["client_id"] else ())]
 
 
 def _contradictions(engine: MemoryEngine, asked: Asked, *, side: str) -> Sequence[Node]:

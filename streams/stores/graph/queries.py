@@ -80,9 +80,12 @@ CLAIMS_OF_CONVERSATION: Final = f"""
       AND c.created_at <= $as_of
     {_NEWEST_CLAIMS}"""
 
+# A claim without readers is of an earlier version, in which an application's had the client for its user.
 CLAIMS_ABOUT: Final = f"""
     MATCH (c:Claim)
     WHERE c.tenant_id = $tenant AND c.subject_key IN $subjects AND c.created_at <= $as_of
+      AND ($reader IN c.readers OR $anybody IN c.readers
+           OR (c.readers IS NULL AND (c.user_id = $reader OR c.user_id = c.client_id)))
     {_NEWEST_CLAIMS}"""
 
 _CONTRADICTION: Final = """RETURN new.id AS new, old.id AS old, x.kind AS kind, x.score AS score, x.status AS status,

@@ -49,7 +49,7 @@ from streams.stores.graph.cypher import LISTED, REMOVED
 from streams.stores.graph.erasing import ERASABLE, PERSONAL, GraphErasures, node_ids
 from streams.stores.graph.knowledge_rows import knowledge_rows
 from streams.stores.graph.learning_rows import consultation_rows, correction_rows
-from streams.stores.graph.rows import Found, Properties, RowBatch, name_key, term_id
+from streams.stores.graph.rows import ANYBODY, Found, Properties, RowBatch, name_key, term_id
 from streams.stores.tenant import natural_id, node_id, readable, writable
 
 
@@ -120,17 +120,18 @@ class GraphStore(CognitionReads):
         asked = {"client_id": client_id, "conversation_id": conversation_id, "as_of": _utc(as_of), "limit": limit}
         return await self._related(await self._read(queries.CLAIMS_OF_CONVERSATION, tenant, asked), tenant, as_of)
 
-    async def claims_about(self, tenant: str, *, subjects: Sequence[str], as_of: datetime, limit: int) -> ClaimsFound:
-        """Claims of any conversation of the tenant about these subjects, newest first."""
-        found = await self._read(queries.CLAIMS_ABOUT, tenant, _about(subjects, as_of, limit))
+    async def claims_about(
+        self, tenant: str, *, reader: str, subjects: Sequence[str], as_of: datetime, limit: int
+    ) -> ClaimsFound:
+        """Claims of any conversation of the tenant about these subjects that a user may read, newest first."""
+        found = await self._read(queries.CLAIMS_ABOUT, tenant, _about(reader, subjects, as_of, limit))
         return await self._related(found, tenant, as_of)
 
     async def playbooks(
         self, tenant: str, *, terms: Sequence[str], access_level: AccessLevel, as_of: datetime, limit: int
     ) -> tuple[Playbook, ...]:
         """Processes whose how-to terms match the question's, best first, steps in order; also of `_public`."""
-        asked = _named(terms, access_level, as_of, limit)
-        processes = await self._read(queries.PROCESSES, tenant, asked)
+        processes = await self._read(queries.PROCESSES, tenant, _named(terms, access_level, as_of, limit))
         if not processes:
             return ()
         steps = await self._read(queries.STEPS, tenant, {"ids": [row["id"] for row in processes]})
@@ -140,6 +141,7 @@ class GraphStore(CognitionReads):
         self,
         tenant: str,
         *,
+        reader: str,
         terms: Sequence[str],
         subjects: Sequence[str] = (),
         access_level: AccessLevel,
@@ -148,7 +150,7 @@ class GraphStore(CognitionReads):
         max_claims: int = 0,
     ) -> NamedFound:
         """Concepts and definitions named by the question's terms, also of `_public`, and claims about its subjects."""
-        asked, about = _named(terms, access_level, as_of, limit), _about(subjects, as_of, max_claims)
+        asked, about = _named(terms, access_level, as_of, limit), _about(reader, subjects, as_of, max_claims)
         several = (queries.CONCEPTS, queries.DEFINITIONS, *((queries.CLAIMS_ABOUT,) if subjects else ()))
         concepts, definitions, *claims = await self._read_all(several, tenant, (asked, asked, about)[: len(several)])
         found: list[Concept | Knowledge] = [items.to_concept(row) for row in concepts]
@@ -325,8 +327,9 @@ def _asked_by(tenant: str, asked: Mapping[str, Any]) -> Properties:
     return {**asked, **whose}
 
 
-def _about(subjects: Sequence[str], as_of: datetime, limit: int) -> dict[str, object]:
-    return {"subjects": sorted({name_key(subject) for subject in subjects}), "as_of": _utc(as_of), "limit": limit}
+def _about(reader: str, subjects: Sequence[str], as_of: datetime, limit: int) -> dict[str, object]:
+    keys = sorted({name_key(subject) for subject in subjects})
+    return {"subjects": keys, "as_of": _utc(as_of), "limit": limit, "reader": reader, "anybody": ANYBODY}
 
 
 def _utc(at: datetime) -> datetime:

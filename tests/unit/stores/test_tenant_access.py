@@ -220,6 +220,7 @@ def stores(driver: Driver, directory: Path) -> dict[str, Callable[[], Any]]:
 
 TURN = turn_of("user", "oi", NOON, {"message_id": "m1", "seq": 0})
 ARGUMENTS: dict[str, Any] = {
+    "reader": "ana",
     "user_id": "ana", "as_of": NOON, "conversation_id": "c1", "client_id": "web", "limit": 5, "subjects": ["prazo"],
     "max_claims": 5,
     "terms": ["prazo"], "access_level": "public", "collection": "semantic", "query": PassageQuery("x", "pt", 5, NOON),

@@ -288,7 +288,9 @@ def test_what_one_said_in_any_conversation_is_found_and_only_ones_own() -> None:
         graph = fathom.dependencies().graph
 
         def asked(user: str, question: str) -> list[str]:
-            reading = graph.claims_about(fathom.tenant, subjects=subjects_of(user), as_of=fathom.clock.now(), limit=40)
+            reading = graph.claims_about(
+                fathom.tenant, reader=user, subjects=subjects_of(user), as_of=fathom.clock.now(), limit=40
+            )
             wanted = about_oneself(question, "pt")
             assert wanted is not None
             return [each.claim.value for each in own_claims(asyncio.run(reading).asserted, user, wanted)]

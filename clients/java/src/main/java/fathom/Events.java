@@ -979,6 +979,9 @@ public final class Events {
     /**
      * Somebody asserted subject-attribute-value; `source` orders assertions: the newest wins.
      *
+     * It is known to its user and the `audience`, who took part in the conversation; `tenant_wide`: stated for no
+     * user.
+     *
      * Its ce_type is memory.claim-asserted.v1.
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
@@ -1003,6 +1006,8 @@ public final class Events {
             @JsonProperty("source") Source source,
             @JsonProperty("contradicts") List<Conflict> contradicts,
             @JsonProperty("supersedes") List<String> supersedes,
+            @JsonProperty("audience") List<String> audience,
+            @JsonProperty("tenant_wide") boolean tenantWide,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
@@ -1389,9 +1394,7 @@ public final class Events {
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
-     * One `:CDCDecision`: what was decided for one message, and what it cost.
-     *
-     * `profile` is absent where none was used, and in records from before profiles had parameters.
+     * One `:CDCDecision`: what was decided for one message, and what it cost; `profile` where one was used.
      *
      * Its ce_type is memory.decision-recorded.v1.
      */
