@@ -53,8 +53,9 @@ class Anchor(Value):
 
 
 LookUp = Literal["auto", "always", "never"]
-OptionName = Literal["min_depth", "max_depth", "look_up", "max_tokens", "have", "template", "deep"]
+OptionName = Literal["min_depth", "max_depth", "look_up", "max_tokens", "have", "template", "deep", "wait_ms"]
 MAX_HELD = 16
+LEAST_WAIT_MS = 50
 
 
 class RequestOptions(Value):
@@ -63,6 +64,7 @@ class RequestOptions(Value):
     `look_up`: `always` searches memory whatever the words, `never` does not search it at all. `max_tokens` replaces the
     budget of the level. `have`: packs of the conversation whose text the caller still holds; their items are named, not
     given again. `template` is the name of a rendering of the pack. `deep`: beside the pack an answer by cognition.
+    `wait_ms`: how long the caller waits for the pack, in place of the level's deadline.
     """
 
     min_depth: Absent[DepthLevel] = None
@@ -72,6 +74,7 @@ class RequestOptions(Value):
     have: Absent[tuple[Id, ...]] = Field(default=None, max_length=MAX_HELD)
     template: Absent[Id] = None
     deep: Absent[bool] = None
+    wait_ms: Absent[int] = Field(default=None, ge=LEAST_WAIT_MS)
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:

@@ -113,10 +113,7 @@ class ClaimAsserted(Event):
 
 
 class CorrectionIssued(Event):
-    """A user contested something that was said or answered.
-
-    `penalised_paths` are `Label/id` of what the answer came from; `peso` is what one correction leaves of their score.
-    """
+    """A user contested something that was said or answered, which penalises `penalised_paths` (`Label/id`) by `peso`."""
 
     TYPE: ClassVar[str] = "memory.correction-issued.v1"
     correction_id: Id

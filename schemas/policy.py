@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field, field_validator
 from pydantic.dataclasses import dataclass
 
 from schemas.assessment import QueryType
-from schemas.depth import DepthLevel, LookUp
+from schemas.depth import LEAST_WAIT_MS, DepthLevel, LookUp
 from schemas.retrieval import MemoryClass, PassageKind
 
 _EXACT = ConfigDict(extra="forbid", strict=True)
@@ -151,6 +151,7 @@ class OptionBounds:
     smallest_max_tokens: int = Field(default=LEAST_TOKENS, ge=LEAST_TOKENS)
     largest_max_tokens: int = Field(default=16_000, ge=LEAST_TOKENS, le=MOST_TOKENS)
     look_up: tuple[LookUp, ...] = ("auto", "always", "never")
+    longest_wait_ms: int = Field(default=30_000, ge=LEAST_WAIT_MS)
 
 
 @dataclass(frozen=True, config=_EXACT)

@@ -89,6 +89,7 @@ def _retrieval(name: str, build: Callable[[Dependencies], Retriever], *, passage
     def built(d: Dependencies) -> Retriever:
         retriever = build(d)
         retriever.answers_late, retriever.hurried = d.settings.pack_revisions, d.hurried
+        retriever.share = d.settings.retrieval_share
         return retriever
 
     return Stage(f"retrieval-{name}", reads, writes, built, "retrieval", order="none", passages=passages, hiding=True)

@@ -32,6 +32,7 @@ DELIVERY_MARGIN = timedelta(milliseconds=40)
 MIN_BUDGET = timedelta(milliseconds=50)
 # After a stall of the event loop as long as this, the timeout may be its fault and the store's answer may be there.
 STALL_S = 0.02
+EVIDENCE = frozenset({MemoryClass.EPISODIC, MemoryClass.SEMANTIC, MemoryClass.PROCEDURAL, MemoryClass.CLAIMS})
 EXPIRED = "expired: its plan was read after the deadline of the pack"
 
 
@@ -104,14 +105,15 @@ class RetrievalResult:
 
 
 class Retriever(ABC):
-    """A retrieval stage for one memory class; subclasses define `fetch` and its time limit, `budget`.
+    """A retrieval stage for one memory class; subclasses define `fetch`.
 
+    `share`: how much of the time to the pack's deadline it may take; all of it, where nothing else finds evidence.
     `answers_late`: whether memory is asked for a pack that is out already, so that it can be revised.
     `hurried`: whether there are time limits; where the clock stands, as in a replay, nothing is late.
     """
 
     memory: ClassVar[MemoryClass]
-    budget: ClassVar[timedelta]
+    share = 0.8
     answers_late = False
     hurried = True
 
@@ -166,12 +168,14 @@ class Retriever(ABC):
         now = self._clock.now()
         if now > plan.deadline_at and not self.answers_late:
             return _part(plan, self.memory, PartStatus.TIMEOUT, (), EXPIRED)
-        left = max(plan.deadline_at - DELIVERY_MARGIN - now, MIN_BUDGET)
+        seconds = max(plan.deadline_at - DELIVERY_MARGIN - now, MIN_BUDGET).total_seconds()
+        if not self._is_alone(plan):
+            seconds *= self.share
         items: list[Item] = []
         dropped: list[Dropped] = []
         status, error = PartStatus.EMPTY, None
         try:
-            async with self.limit(min(left, self.budget).total_seconds()):
+            async with self.limit(seconds):
                 for source in asked:
                     found = await self.fetch(RetrievalRequest(plan, source, conversation))
                     wanted = [item for item in found.items if profiles.is_asked_for(item, source)]
@@ -179,12 +183,17 @@ class Retriever(ABC):
                     dropped += found.dropped
                     error = error or found.error
         except TimeoutError:
-            status, error = PartStatus.TIMEOUT, f"no answer within {min(left, self.budget).total_seconds():.3f} s"
+            status, error = PartStatus.TIMEOUT, f"no answer within {seconds:.3f} s"
         except Unavailable as unavailable:
             status, error = PartStatus.ERROR, str(unavailable)
         else:
             status = PartStatus.ERROR if error else PartStatus.OK if items else PartStatus.EMPTY
         return _part(plan, self.memory, status, items, error, dropped)
+
+    def _is_alone(self, plan: RetrievalPlan) -> bool:
+        """Whether the pack would have no evidence without this class: it is then worth waiting for to the end."""
+        asked = {source.memory_class for source in plan.sources if source.skip is None}
+        return asked & EVIDENCE == {self.memory}
 
     def _count(self, lang: str, item: Item) -> int:
         return self._tokens.count(line(item, lang))

@@ -9,7 +9,6 @@ state   the working set (read): this session's claims, extracted on the spot; th
 import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 
 from agents.access_levels import AccessLevels
 from agents.core.claims import checks, lifecycle, statements
@@ -47,7 +46,6 @@ class Compared:
 
 class ClaimsRetriever(Retriever):
     memory = MemoryClass.CLAIMS
-    budget = timedelta(milliseconds=500)
 
     def __init__(
         self,

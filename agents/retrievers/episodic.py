@@ -8,7 +8,6 @@ state   the graph, the passage index and the working set (read)
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import timedelta
 
 from agents.core.claims import summaries
 from agents.core.language import dates, interrogatives, text
@@ -36,7 +35,6 @@ MAX_RECENT = 1  # the newest summary of a conversation includes the older ones
 
 class EpisodicRetriever(Retriever):
     memory = MemoryClass.EPISODIC
-    budget = timedelta(milliseconds=300)
 
     def __init__(
         self,

@@ -5,7 +5,7 @@ writes  packs.partial    class persona
 state   the graph (read)
 """
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from agents.core.language import text
 from agents.ports.graph import GraphReader, Persona
@@ -17,7 +17,6 @@ from schemas.retrieval import MemoryClass
 
 class PersonaRetriever(Retriever):
     memory = MemoryClass.PERSONA
-    budget = timedelta(milliseconds=100)
 
     def __init__(self, tokens: TokenCounter, clock: Clock, graph: GraphReader) -> None:
         super().__init__(tokens, clock)

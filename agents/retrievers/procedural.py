@@ -7,7 +7,6 @@ state   the passage index and the graph (read)
 
 import asyncio
 from collections.abc import Sequence
-from datetime import timedelta
 from functools import partial
 
 from agents.access_levels import AccessLevels
@@ -26,7 +25,6 @@ CANDIDATES, NAMED = 10, 20
 
 class ProceduralRetriever(Retriever):
     memory = MemoryClass.PROCEDURAL
-    budget = timedelta(milliseconds=300)
 
     def __init__(self, tokens: TokenCounter, clock: Clock, index: PassageIndex, graph: GraphReader) -> None:
         super().__init__(tokens, clock)

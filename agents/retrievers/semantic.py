@@ -7,7 +7,6 @@ state   the passage index and the graph (read)
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import timedelta
 from functools import partial
 from itertools import chain
 
@@ -35,7 +34,6 @@ KINDS = ("chunk", "definition", "concept")
 
 class SemanticRetriever(Retriever):
     memory = MemoryClass.SEMANTIC
-    budget = timedelta(milliseconds=500)
 
     def __init__(self, tokens: TokenCounter, clock: Clock, index: PassageIndex, graph: GraphReader) -> None:
         super().__init__(tokens, clock)

@@ -19,7 +19,6 @@ from schemas.retrieval import MemoryClass
 class WorkingSetRetriever(Retriever):
     memory = MemoryClass.WORKING_SET
     # A read takes a millisecond; the limit is for a store being restarted or rebuilt, which takes some hundred.
-    budget = timedelta(seconds=1)
 
     def __init__(self, tokens: TokenCounter, clock: Clock, working_sets: WorkingSets, context: ContextManager) -> None:
         super().__init__(tokens, clock)

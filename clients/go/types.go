@@ -355,6 +355,7 @@ const (
 	OptionNameHave      OptionName = "have"
 	OptionNameTemplate  OptionName = "template"
 	OptionNameDeep      OptionName = "deep"
+	OptionNameWaitMs    OptionName = "wait_ms"
 )
 
 // ParameterSource: one of the values below, or one that a newer Fathom knows.
@@ -771,6 +772,7 @@ type ChatMessage struct {
 	Have           []string                   `json:"have,omitzero"`
 	Template       *string                    `json:"template,omitzero"`
 	Deep           *bool                      `json:"deep,omitzero"`
+	WaitMs         *int64                     `json:"wait_ms,omitzero"`
 	MessageID      *string                    `json:"message_id,omitzero"`
 	Role           Role                       `json:"role"`
 	Content        string                     `json:"content"`
@@ -992,9 +994,8 @@ func (v ConversationForgotten) MarshalJSON() ([]byte, error) {
 	return write(plain(v), v.Extra)
 }
 
-// CorrectionIssued: A user contested something that was said or answered.
-//
-// `penalised_paths` are `Label/id` of what the answer came from; `peso` is what one correction leaves of their score.
+// CorrectionIssued: A user contested something that was said or answered, which penalises `penalised_paths`
+// (`Label/id`) by `peso`.
 //
 // Its ce_type is memory.correction-issued.v1.
 type CorrectionIssued struct {
@@ -1813,6 +1814,7 @@ type AppliedOptions struct {
 	Have      []string                   `json:"have,omitzero"`
 	Template  *string                    `json:"template,omitzero"`
 	Deep      *bool                      `json:"deep,omitzero"`
+	WaitMs    *int64                     `json:"wait_ms,omitzero"`
 	Clamped   []OptionName               `json:"clamped,omitzero"`
 	Reason    *string                    `json:"reason,omitzero"`
 	Extra     map[string]json.RawMessage `json:"-"`

@@ -25,7 +25,7 @@ def in_force(
         limited["template"] = None
     if asked.deep and not answers:
         limited["deep"] = None
-    names: tuple[OptionName, ...] = ("min_depth", "max_depth", "look_up", "max_tokens", "template", "deep")
+    names: tuple[OptionName, ...] = ("min_depth", "max_depth", "look_up", "max_tokens", "template", "deep", "wait_ms")
     clamped = tuple(name for name in names if limited.get(name) != wanted.get(name))
     return AppliedOptions.model_validate({**limited, "clamped": clamped})
 
@@ -47,6 +47,8 @@ def _limited(wanted: RequestOptions, bounds: OptionBounds) -> dict[str, object]:
         found["look_up"] = wanted.look_up if wanted.look_up in bounds.look_up else "auto"
     if wanted.max_tokens is not None:
         found["max_tokens"] = min(max(wanted.max_tokens, bounds.smallest_max_tokens), bounds.largest_max_tokens)
+    if wanted.wait_ms is not None:
+        found["wait_ms"] = min(wanted.wait_ms, bounds.longest_wait_ms)
     return found
 
 

@@ -37,7 +37,7 @@ class Limits:
         default_factory=lambda: {D0: 500, D1: 1500, D2: 3000, D3: 4000, D4: 2500}
     )
     deadline_ms: Mapping[DepthLevel, int] = field(
-        default_factory=lambda: {D0: 200, D1: 1000, D2: 2000, D3: 2000, D4: 2000}
+        default_factory=lambda: {D0: 1000, D1: 1000, D2: 2000, D3: 2000, D4: 2000}
     )
     tiers: Mapping[TierName, ProcessingTier] = field(default_factory=lambda: PROCESSING_TIERS)
     look_up: bool = True
@@ -72,7 +72,7 @@ def make_plan(classified: DepthClassified, conversation: Conversation, limits: L
     budget = (classified.options and classified.options.max_tokens) or limits.max_tokens[level]
     profile = limits.profile(level)
     tier = limits.tiers[classified.tier] if classified.tier else None
-    latency = limits.deadline_ms[level]
+    latency = (classified.options and classified.options.wait_ms) or limits.deadline_ms[level]
     if tier is not None:
         latency = min(latency, tier.max_latency_ms)
     return RetrievalPlan(

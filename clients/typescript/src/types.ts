@@ -135,7 +135,16 @@ export type Node = Open<
 /** Whether a sub-question is divided further. */
 export type NodeState = Open<"Continue" | "End">;
 
-export type OptionName = Open<"min_depth" | "max_depth" | "look_up" | "max_tokens" | "have" | "template" | "deep">;
+export type OptionName = Open<
+  | "min_depth"
+  | "max_depth"
+  | "look_up"
+  | "max_tokens"
+  | "have"
+  | "template"
+  | "deep"
+  | "wait_ms"
+>;
 
 export type ParameterSource = Open<"message" | "history">;
 
@@ -328,6 +337,7 @@ export interface ChatMessage {
   have?: string[];
   template?: string;
   deep?: boolean;
+  wait_ms?: number;
   message_id?: string;
   role: Role;
   content: string;
@@ -492,9 +502,7 @@ export interface ConversationForgotten {
 }
 
 /**
- * A user contested something that was said or answered.
- *
- * `penalised_paths` are `Label/id` of what the answer came from; `peso` is what one correction leaves of their score.
+ * A user contested something that was said or answered, which penalises `penalised_paths` (`Label/id`) by `peso`.
  *
  * `memory.correction-issued.v1`
  */
@@ -1056,6 +1064,7 @@ export interface AppliedOptions {
   have?: string[];
   template?: string;
   deep?: boolean;
+  wait_ms?: number;
   clamped?: OptionName[];
   reason?: string;
 }

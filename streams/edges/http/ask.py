@@ -29,7 +29,7 @@ from streams.edges.http.pending_replies import ExpectedReply
 from streams.edges.http.problems import Problem
 from streams.edges.http.request_reply import Exchange
 from streams.edges.http.routes import LoggedRoute, Unsent
-from streams.edges.http.sending import SOURCE, CallHeaders, CallSender, patience
+from streams.edges.http.sending import SOURCE, CallHeaders, CallSender, patience, wait_ms
 from streams.edges.http.whose import client_of, grant_of, user_of
 from streams.telemetry import metrics
 
@@ -67,11 +67,14 @@ class AskHeaders(PackHeaders):
     have: str | Unsent = Field(None, alias="Fathom-Have", description="ids of packs still held, with commas")
     template: str | Unsent = Field(None, alias="Fathom-Template", description="name of the template of the pack's text")
 
+    wait_ms: str | Unsent = Field(None, alias="Fathom-Wait-Ms", description="the pack's deadline; default: by level")
     deep: str | Unsent = Field(None, alias="Fathom-Deep", description="true: an answer by cognition, too")
 
     def options(self) -> RequestOptions | None:
         """The options of the headers, None without any; raises `Problem`."""
         stated = {name: text for name in RequestOptions.model_fields if (text := getattr(self, name))}
+        if (waits := wait_ms(self.prefer)) is not None:
+            stated.setdefault("wait_ms", str(waits))
         try:
             return codec.options_of(stated) if stated else None
         except Undecodable as error:

@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field
 from starlette.requests import Request
 
 from schemas.base import Id, derive
+from schemas.depth import LEAST_WAIT_MS
 from schemas.topics import Topic
 from streams.edges.client import records
 from streams.edges.client.ask import UNKNOWN_CONVERSATION, RefusedRecord
@@ -31,6 +32,8 @@ from streams.edges.http.whose import grant_of, user_of
 SOURCE = "urn:fathom:ask"
 MAX_CACHED = 10_000
 SEND_S = 10.0
+# From the topic of the packs to the caller.
+WAY_BACK_MS = 100
 PREFERRED_WAIT = re.compile(r"(?:^|[,;\s])wait\s*=\s*\"?(\d{1,6})\"?(?=$|[,;\s])", re.IGNORECASE)
 
 
@@ -157,6 +160,12 @@ def patience(prefer: str | None, most: float) -> float:
     """The seconds to wait: those that `Prefer: wait=N` names, `most` at most."""
     preferred = PREFERRED_WAIT.search(prefer or "")
     return min(float(preferred[1]), most) if preferred else most
+
+
+def wait_ms(prefer: str | None) -> int | None:
+    """The milliseconds within which the pack has to be out for a caller who named a wait; None where none is named."""
+    preferred = PREFERRED_WAIT.search(prefer or "")
+    return max(int(preferred[1]) * 1000 - WAY_BACK_MS, LEAST_WAIT_MS) if preferred else None
 
 
 @contextmanager

@@ -24,7 +24,7 @@ from streams.edges.http.openapi import ASK_PROBLEMS, MARKDOWN_PACK, problems
 from streams.edges.http.pending_replies import ExpectedReply
 from streams.edges.http.problems import Problem
 from streams.edges.http.routes import LoggedRoute, Unsent
-from streams.edges.http.sending import CallSender, Place, looking_up, patience
+from streams.edges.http.sending import CallSender, Place, looking_up, patience, wait_ms
 from streams.edges.http.whose import client_of, grant_of, user_of
 
 ACCEPTED_S = 10.0
@@ -139,6 +139,8 @@ def _checked(
         raise Problem(422, f"{name}: only a user's message gets a pack, this one is of role {message.role}")
     if query.deep:
         message = message.model_copy(update={"deep": True})
+    if message.role is Role.USER and message.wait_ms is None:
+        message = message.model_copy(update={"wait_ms": wait_ms(headers.prefer)})
     if message.answers is not None and message.role is not Role.ASSISTANT:
         raise Problem(422, f"answers: only an assistant's message answers one, this one is of role {message.role}")
     grant = grant_of(request)

@@ -14,7 +14,7 @@ from schemas import codec
 from schemas.base import Conversation, Event, Id, derive
 from schemas.chat import AskPayload, ChatMessage, Role
 from schemas.codec import Undecodable
-from schemas.depth import RequestOptions
+from schemas.depth import LEAST_WAIT_MS, RequestOptions
 from schemas.envelope import Envelope
 from schemas.policy import CONTEXT_TEMPLATE
 from schemas.topics import MESSAGES_IN
@@ -24,6 +24,7 @@ from streams.edges.http.gate import GRANT
 from streams.edges.http.openai.chat_request import ChatRequest
 from streams.edges.http.openai.responses_request import ResponsesRequest
 from streams.edges.http.problems import Problem
+from streams.edges.http.sending import WAY_BACK_MS
 from streams.edges.http.tokens import Grant
 
 SOURCE = "urn:fathom:openai"
@@ -84,8 +85,9 @@ class ChatTurn:
 class ChatTurns:
     """Turns of requests; a retry, and what follows the model's tool calls, is the turn that it was."""
 
-    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, clock: Callable[[], float] = time.time, *, wait_ms: int = 3_000) -> None:
         self._clock = clock
+        self._wait_ms = max(wait_ms - WAY_BACK_MS, LEAST_WAIT_MS)
         self._known: OrderedDict[tuple[Conversation, str | None, str], tuple[str, float]] = OrderedDict()
         # By the tenant and the id of the model's response to it.
         self._answered: OrderedDict[tuple[str, str], ChatTurn] = OrderedDict()
@@ -122,7 +124,7 @@ class ChatTurns:
             tier=tier,
             traceparent=request.state.traceparent,
             tracestate=request.headers.get("tracestate"),
-            options=_options(request),
+            options=_options(request, self._wait_ms),
             user_bound=grant.user is not None,
         )
         return ChatTurn(message_id, chat.question, conversation, envelope)
@@ -141,15 +143,18 @@ class ChatTurns:
         return made
 
 
-def _options(request: Request) -> RequestOptions:
-    """The options of the headers; the caller has the recent messages himself, so the text is made without them."""
+def _options(request: Request, wait_ms: int) -> RequestOptions:
+    """The options of the headers; the caller has the recent messages himself, so the text is made without them.
+
+    The pack's deadline is what the front waits.
+    """
     stated = {
         name: text
         for name in RequestOptions.model_fields
         if (text := request.headers.get(f"fathom-{name.replace('_', '-')}"))
     }
     try:
-        return codec.options_of({"template": CONTEXT_TEMPLATE, **stated})
+        return codec.options_of({"template": CONTEXT_TEMPLATE, "wait_ms": str(wait_ms), **stated})
     except Undecodable as error:
         raise Problem(400, f"the options in the headers: {error.detail}") from None
 

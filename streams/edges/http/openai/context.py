@@ -53,7 +53,7 @@ class ContextSource:
 
     def __init__(self, exchange: Exchange, seconds: float) -> None:
         self._exchange = exchange
-        self._seconds = seconds
+        self.seconds = seconds
         self._kept: OrderedDict[tuple[bytes, str], GivenContext] = OrderedDict()
 
     async def of(self, turn: ChatTurn) -> GivenContext:
@@ -75,7 +75,7 @@ class ContextSource:
         if len(prepared.value) > MESSAGES_IN.max_bytes:
             return GivenContext(turn, reason="too-long")
         try:
-            async with asyncio.timeout(self._seconds):
+            async with asyncio.timeout(self.seconds):
                 _, answer = await self._exchange.ask(
                     prepared, ExpectedReply(CONTEXT_PACKS.name, turn.key, turn.message_id)
                 )

@@ -122,7 +122,7 @@ class ChatFront:
         self._contexts = contexts
         self._policed = policed
         self._filing = filing
-        self._turns = ChatTurns()
+        self._turns = ChatTurns(wait_ms=int(contexts.seconds * 1000))
 
     async def models(self, request: Request) -> Response:
         """The answer of the model's server."""

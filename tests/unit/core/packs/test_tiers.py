@@ -100,7 +100,7 @@ def test_what_each_tier_leaves_out_of_a_reconciliation(tier: str | None, skipped
 @pytest.mark.parametrize(
     ("level", "tier", "milliseconds"),
     [
-        (DepthLevel.D0, "deep", 200),
+        (DepthLevel.D0, "deep", 1000),
         (DepthLevel.D2, "minimal", 200),
         (DepthLevel.D1, "standard", 1000),
         (DepthLevel.D2, "deep", 2000),
@@ -121,3 +121,24 @@ def test_tiers_are_configurable() -> None:
     assert (deep.context_retrieval, deep.semantic_expansion, deep.cross_reference) == (True, True, True)
     assert deep.max_latency_ms == 10_000
     assert Limits().tiers == PROCESSING_TIERS == with_latencies({})
+
+
+@pytest.mark.covers("S0-61")
+@pytest.mark.parametrize(
+    ("wait_ms", "longest", "milliseconds"), [(200, 30_000, 200), (5_000, 30_000, 5_000), (90_000, 30_000, 30_000)]
+)
+def test_the_time_is_the_callers(wait_ms: int, longest: int, milliseconds: int) -> None:
+    with Pipeline() as fathom:
+        pack = fathom.ask("Bom dia!", headers={"wait_ms": str(wait_ms)})
+        [made] = [received.event for received in fathom.events(RETRIEVAL_PLANS)]
+        assert made.deadline_at - made.accepted_at == timedelta(milliseconds=milliseconds)
+        assert pack.options is not None
+        assert pack.options.wait_ms == milliseconds
+        assert ("wait_ms" in pack.options.clamped) is (wait_ms > longest)
+
+
+def test_no_wait_is_shorter_than_a_pack_can_be() -> None:
+    with Pipeline() as fathom:
+        fathom.say("Bom dia!", headers={"wait_ms": "20"})
+        [letter] = fathom.log.of("dead-letters.depth")
+        assert dict(letter.headers)["fathom_reason"] == b"bad_options"

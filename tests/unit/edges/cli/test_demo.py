@@ -137,7 +137,7 @@ def test_an_assessment_is_shown_with_what_to_do_and_what_that_saves():
         "assessment · maria of despachos",
         "  “Olá!”",
         "  greeting: needs no deep context (confidence 0.97, depth D0)",
-        "    The query is a courtesy; nothing is asked that context would answer; a look-up could take 200 ms.",
+        "    The query is a courtesy; nothing is asked that context would answer; a look-up could take 1000 ms.",
     ]
     assert "    do    respond_directly (tier minimal, saves 500 tokens)" in shown(assessed("Olá!"))
     assert "    do    deep_retrieval (tier deep)" in shown(assessed("How should I structure the repository layer?"))

@@ -64,3 +64,15 @@ def test_instructions_do_not_make_a_message_and_tenants_do():
     first = server.message({"role": "system", "content": "It is 9:00."}, MORNING)
     assert server.message({"role": "developer", "content": "It is 9:01."}, MORNING) == first
     assert server.message(MORNING, tenant="beta") != first
+
+
+def test_a_packs_deadline_is_what_the_front_waits_unless_the_caller_says_otherwise():
+    def options(*headers: tuple[bytes, bytes]) -> Any:
+        request = Request({"type": "http", "headers": list(headers), GRANT: Grant(tenant="acme")})
+        request.scope["state"] = vars(SimpleNamespace(request_id="r", traceparent="t"))
+        chat = chat_of({"messages": [MORNING]})
+        assert chat is not None
+        return ChatTurns(wait_ms=3_000).of(request, chat).envelope.options
+
+    assert options().wait_ms == 2_900
+    assert options((b"fathom-wait-ms", b"400")).wait_ms == 400

@@ -511,6 +511,7 @@ public final class Events {
         public static final OptionName HAVE = new OptionName("have");
         public static final OptionName TEMPLATE = new OptionName("template");
         public static final OptionName DEEP = new OptionName("deep");
+        public static final OptionName WAIT_MS = new OptionName("wait_ms");
 
         @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
         public OptionName {}
@@ -959,6 +960,7 @@ public final class Events {
             @JsonProperty("have") List<String> have,
             @JsonProperty("template") String template,
             @JsonProperty("deep") Boolean deep,
+            @JsonProperty("wait_ms") Long waitMs,
             @JsonProperty("message_id") String messageId,
             @JsonProperty("role") Role role,
             @JsonProperty("content") String content,
@@ -1132,10 +1134,7 @@ public final class Events {
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
-     * A user contested something that was said or answered.
-     *
-     * `penalised_paths` are `Label/id` of what the answer came from; `peso` is what one correction leaves of their
-     * score.
+     * A user contested something that was said or answered, which penalises `penalised_paths` (`Label/id`) by `peso`.
      *
      * Its ce_type is memory.correction-issued.v1.
      */
@@ -1743,6 +1742,7 @@ public final class Events {
             @JsonProperty("have") List<String> have,
             @JsonProperty("template") String template,
             @JsonProperty("deep") Boolean deep,
+            @JsonProperty("wait_ms") Long waitMs,
             @JsonProperty("clamped") List<OptionName> clamped,
             @JsonProperty("reason") String reason,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
