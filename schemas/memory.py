@@ -113,7 +113,7 @@ class ClaimAsserted(Event):
 
 
 class CorrectionIssued(Event):
-    """A user contested something that was said or answered, which penalises `penalised_paths` (`Label/id`) by `peso`."""
+    """A user contested something said or answered, which penalises `penalised_paths` (`Label/id`) by `peso`."""
 
     TYPE: ClassVar[str] = "memory.correction-issued.v1"
     correction_id: Id

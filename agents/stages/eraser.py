@@ -8,9 +8,10 @@ state   the graph, the passage index and the votes (write): the note of the eras
 from collections.abc import Mapping, Sequence
 
 from agents.core.conversation.erasure import Erasure
+from agents.erasures import is_covered
 from agents.ports.erasable import CompactingStore, ConversationNodes
 from agents.ports.graph import GraphEraser
-from agents.ports.passages import Passage, PassageIndex
+from agents.ports.passages import PassageIndex
 from agents.ports.sessions import SignalWeights
 from schemas.base import Conversation, entity_key
 from schemas.envelope import Outgoing, Received
@@ -60,14 +61,8 @@ class Eraser:
         self, conversation: Conversation, erasure: Erasure, found: ConversationNodes
     ) -> Mapping[str, Sequence[str]]:
         known = await self._index.of_conversation(conversation.tenant, EPISODIC, conversation.conversation_id)
-        own = [each.id for each in known if _is_covered(each, conversation.client_id, erasure)]
+        own = [each.id for each in known if is_covered(each, conversation.client_id, erasure)]
         return {EPISODIC: _once(*own, *found.passages()), CONSULTATIONS: _once(*found.consultations())}
-
-
-def _is_covered(passage: Passage, client_id: str, erasure: Erasure) -> bool:
-    """Whether a passage is erased; one of an earlier version, which names no client, is found by the graph."""
-    seq = passage.fields.get("to_seq", passage.fields.get("seq"))
-    return passage.fields.get("client_id") == client_id and erasure.covers(seq, passage.recorded_at)
 
 
 def _once(*ids: str) -> list[str]:

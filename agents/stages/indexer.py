@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from agents.core.conversation.memory import ConversationTurn
 from agents.core.language.interrogatives import only_asks
 from agents.core.language.text import content_words
-from agents.erasures import erasure_of, is_erased
+from agents.erasures import erasure_of, index_unless_erased, is_erased, remove_erased
 from agents.ports.graph import GraphEraser
 from agents.ports.passages import Passage, PassageIndex
 from agents.ports.sessions import WorkingSets
@@ -39,16 +39,14 @@ class TurnIndexer:
             return ()
         erasure = await erasure_of(self._graph, record)
         if is_erased(erasure, record):
+            await remove_erased(self._graph, self._index, record, EPISODIC)
             return ()
         conversation = record.conversation(turn.client_id, turn.conversation_id)
         before = await self._working_sets.turns(conversation, turn.frame_id, up_to_seq=turn.seq - 1, limit=2)
         if erasure is not None:
             before = tuple(each for each in before if each.seq > erasure.up_to_seq)
         if before or not _is_task(turn):
-            passages = _passages(turn, before)
-            await self._index.upsert(conversation.tenant, EPISODIC, passages)
-            if is_erased(await erasure_of(self._graph, record), record):
-                await self._index.remove(conversation.tenant, EPISODIC, [each.id for each in passages])
+            await index_unless_erased(self._graph, self._index, record, EPISODIC, _passages(turn, before))
         return ()
 
 

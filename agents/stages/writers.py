@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 
 from agents.concurrency import MicroBatcher
 from agents.core.depth.votes import is_vote, vote_of
-from agents.erasures import erasure_of, is_erased
+from agents.erasures import index_unless_erased
 from agents.errors import Unavailable
 from agents.ports.graph import GraphWriter
 from agents.ports.passages import Passage, PassageIndex
@@ -90,7 +90,7 @@ class SummaryWriter:
                 "to_seq": summary.to_seq,
             },
         )
-        await _index_unless_erased(self._graph, self._index, record, EPISODIC, passage)
+        await index_unless_erased(self._graph, self._index, record, EPISODIC, [passage])
         return ()
 
 
@@ -114,18 +114,8 @@ class ConsultationWriter:
             access_level=consultation.access_level,
             fields={"verification_status": consultation.verification_status, "answer": consultation.final_answer},
         )
-        await _index_unless_erased(self._graph, self._index, record, CONSULTATIONS, passage)
+        await index_unless_erased(self._graph, self._index, record, CONSULTATIONS, [passage])
         return ()
-
-
-async def _index_unless_erased(
-    graph: GraphWriter, index: PassageIndex, record: Received[Event], collection: str, passage: Passage
-) -> None:
-    if is_erased(await erasure_of(graph, record), record):
-        return
-    await index.upsert(record.envelope.tenant, collection, [passage])
-    if is_erased(await erasure_of(graph, record), record):
-        await index.remove(record.envelope.tenant, collection, [passage.id])
 
 
 class WeightWriter:

@@ -994,8 +994,8 @@ func (v ConversationForgotten) MarshalJSON() ([]byte, error) {
 	return write(plain(v), v.Extra)
 }
 
-// CorrectionIssued: A user contested something that was said or answered, which penalises `penalised_paths`
-// (`Label/id`) by `peso`.
+// CorrectionIssued: A user contested something said or answered, which penalises `penalised_paths` (`Label/id`) by
+// `peso`.
 //
 // Its ce_type is memory.correction-issued.v1.
 type CorrectionIssued struct {

@@ -502,7 +502,7 @@ export interface ConversationForgotten {
 }
 
 /**
- * A user contested something that was said or answered, which penalises `penalised_paths` (`Label/id`) by `peso`.
+ * A user contested something said or answered, which penalises `penalised_paths` (`Label/id`) by `peso`.
  *
  * `memory.correction-issued.v1`
  */

@@ -1,4 +1,4 @@
-"""How long a memory may take: a share of what is left until the pack's deadline, and all of it where nothing else finds."""
+"""How long a memory may take: a share of what is left until the deadline, and all of it where nothing else finds."""
 
 import asyncio
 from contextlib import AbstractAsyncContextManager, nullcontext

@@ -1,12 +1,15 @@
 """What of a conversation becomes a passage: what tells something, with its neighbours, a task with its answer."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from agents.core.assessment.question import context_of
+from agents.core.conversation.erasure import Erasure
 from agents.core.conversation.memory import ConversationTurn
 from agents.core.depth.levels import classify
+from agents.errors import Unavailable
 from streams.testing.pipeline import EPOCH, Pipeline
 
 TASK = (
@@ -73,3 +76,43 @@ def test_only_what_leans_on_the_conversation_is_searched_with_it(query: str, com
     context = context_of(query, HISTORY, decision, "en")
     assert ("warranty of the Sweep S2" in (context or "")) == completed
     assert context_of(query, [], classify(query, [], lang="en"), "en") is None
+
+
+@pytest.mark.parametrize("fails", ["second look", "removal"])
+def test_an_erased_passage_never_stays_though_its_writer_failed_after_the_deletion(
+    fathom: Pipeline, monkeypatch: pytest.MonkeyPatch, fails: str
+) -> None:
+    """The erasure comes between storing and looking again; then one call fails, and the record is handled again."""
+    monkeypatch.setattr("streams.runtime.stage_sender.FIRST_WAIT", 0.0)
+    where = fathom.conversation("c1")
+    index, graph, left = type(fathom.index), type(fathom.graph), {"upsert": 1, "erased": 0, "remove": 0}
+    upsert, erased, remove = index.upsert, graph.erased, index.remove
+
+    async def storing(self: Any, tenant: str, collection: str, passages: Any) -> None:
+        await upsert(self, tenant, collection, passages)
+        if collection == "episodic" and left["upsert"] and len(passages) == 2:
+            left["upsert"] = 0
+            erasure = Erasure(99, fathom.clock.now())
+            await fathom.graph.note_erasure(where, erasure)
+            # The eraser, which listed before the passages were stored, has nothing to remove.
+            left["erased" if fails == "second look" else "remove"] = 1
+
+    async def looking(self: Any, *arguments: Any) -> Any:
+        if left["erased"]:
+            left["erased"] = 0
+            raise Unavailable("graph")
+        return await erased(self, *arguments)
+
+    async def removing(self: Any, *arguments: Any) -> None:
+        if left["remove"]:
+            left["remove"] = 0
+            raise Unavailable("index")
+        await remove(self, *arguments)
+
+    monkeypatch.setattr(index, "upsert", storing)
+    monkeypatch.setattr(graph, "erased", looking)
+    monkeypatch.setattr(index, "remove", removing)
+    fathom.say("O contrato da Beta vence em maio.", conversation="c1")
+    fathom.say("O contrato da Gama vence em junho.", conversation="c1")
+    assert left == {"upsert": 0, "erased": 0, "remove": 0}
+    assert indexed(fathom) == []

@@ -1134,7 +1134,7 @@ public final class Events {
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
-     * A user contested something that was said or answered, which penalises `penalised_paths` (`Label/id`) by `peso`.
+     * A user contested something said or answered, which penalises `penalised_paths` (`Label/id`) by `peso`.
      *
      * Its ce_type is memory.correction-issued.v1.
      */
