@@ -267,6 +267,7 @@ class DirectConsumer(Consumer):
         """Acknowledge one record, in any order; a repeat does nothing."""
         if (mark := self.delivery.marks.get(tp)) is not None:
             mark.ack(offset)
+            self.delivery.acked(tp)
 
     async def commit(self, *_: object, also: Collection[TopicPartition] = (), **__: object) -> bool:
         """Commit the low watermarks that have moved, and `also` others; False when nothing was committed."""

@@ -21,6 +21,9 @@ Marks = dict[tuple[str, int], Watermark]
 LOGGER = logging.getLogger("fathom.group")
 BATCH = 500
 IDLE_POLL_S = 1.0
+# Records of a partition that are done while one before them stands: after a death they are all done again, and what
+# recognises a repeat knows the last 256 messages of a conversation.
+MAX_AHEAD = 200
 # An empty response wakes nobody, but may be the awaited one.
 IN_STEP_POLL_S = 0.01
 
@@ -56,6 +59,7 @@ class FetchLoop:
         self._in_step = in_step or CopartitionMerger()
         self.marks: Marks = {}
         self._paused: set[TopicPartition] = set()
+        self._waiting_for_head: set[TopicPartition] = set()
         self._client: AIOKafkaConsumer | None = None
         self._flowing = asyncio.Event()
         self._halt: asyncio.Future[None] | None = None
@@ -94,6 +98,7 @@ class FetchLoop:
         """Discard all tracking and all pauses, and continue from these watermarks."""
         self.marks = marks
         self._paused.clear()
+        self._waiting_for_head.clear()
         self._in_step.clear()
 
     def pause(self, tp: TopicPartition) -> None:
@@ -106,7 +111,16 @@ class FetchLoop:
         """Undo `pause`."""
         if tp in self._paused and self._client is not None:
             self._paused.discard(tp)
-            self._client.resume(tp)
+            if tp not in self._waiting_for_head:
+                self._client.resume(tp)
+            _wake(self._waiter)
+
+    def acked(self, tp: tuple[str, int]) -> None:
+        """Go on with a partition that went too far ahead of a record that stands, once that one is done."""
+        if tp in self._waiting_for_head and self.marks[tp].ahead() < MAX_AHEAD:
+            self._waiting_for_head.discard(TopicPartition(*tp))
+            if tp not in self._paused and self._client is not None:
+                self._client.resume(TopicPartition(*tp))
             _wake(self._waiter)
 
     def stalled_for(self) -> float:
@@ -176,7 +190,7 @@ class FetchLoop:
                 self.marks[tp].pass_over(state.position)
 
     def _reading(self) -> set[TopicPartition]:
-        return self.marks.keys() - self._paused
+        return self.marks.keys() - self._paused - self._waiting_for_head
 
     async def _until_woken(self, waiter: "asyncio.Future[None]") -> None:
         """Wait for records, a stop, a resumed partition or a new lease; for a second at most."""
@@ -195,6 +209,15 @@ class FetchLoop:
         for raw in records:
             offset = raw.offset
             if not flowing.is_set():
+                return False
+            if monotonic() > self._lease_ends:
+                # The process was stopped within the batch: what is left may be another owner's.
+                client.seek(tp, offset)
+                return False
+            if mark.ahead() >= MAX_AHEAD:
+                self._waiting_for_head.add(tp)
+                client.seek(tp, offset)
+                client.pause(tp)
                 return False
             if paused and tp in paused:
                 # Paused by the sink within the batch: the rest is fetched again after `resume`.

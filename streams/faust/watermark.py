@@ -75,6 +75,11 @@ class Watermark:
         self._advance()
         return self._passed + len(self._order)
 
+    def ahead(self) -> int:
+        """The number of records that are done behind the oldest one that is not."""
+        self._advance()
+        return len(self._order) - len(self._held)
+
     def oldest(self) -> tuple[int, float] | None:
         """The offset that holds the watermark and its delivery time; None if there is none."""
         self._advance()

@@ -95,6 +95,10 @@ class PendingBatches:
         else:
             self._reenqueue(batch)
 
+    def give_up_all(self) -> None:
+        """Fail all batches that are not acknowledged, and never send them again."""
+        self.give_up({*self._accumulator._batches, *(each.tp for each in self._accumulator._pending_batches)})
+
     def give_up(self, partitions: Collection[TopicPartition]) -> None:
         """Fail the queued batches of these partitions, and never resend them."""
         for tp in set(partitions) & self._accumulator._batches.keys():

@@ -158,6 +158,8 @@ class Producer:
             except KafkaError:
                 await fresh.stop()
                 raise
+            # Their senders send them again: sent by both, an earlier record could follow a later one.
+            self._pending.give_up_all()
             ending = asyncio.create_task(self._producer.stop())
             self._ending.add(ending)
             ending.add_done_callback(self._ending.discard)

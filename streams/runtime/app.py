@@ -10,6 +10,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 from socket import socket
+from typing import Any
 from urllib.parse import urlsplit
 
 from agents.context import ContextManager
@@ -161,9 +162,14 @@ class Worker:
 
     async def failed(self) -> BaseException:
         """Wait for the first fatal error."""
-        waiting = [failed for group, runner in self._groups for failed in (group.failed, runner.failed) if failed]
-        done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-        return done.pop().result()
+        fatal = [failed for group, runner in self._groups for failed in (group.failed, runner.failed) if failed]
+        # No background task ends but by a fault, and nobody else awaits them.
+        either: set[asyncio.Future[Any]] = {*fatal, *self._background}
+        done, _ = await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        if told := next((each.result() for each in fatal if each in done), None):
+            return told
+        ended = done.pop()
+        return (None if ended.cancelled() else ended.exception()) or RuntimeError(f"{ended!r} has ended")
 
     async def stop(self) -> None:
         """Stop reading, drain, commit, leave the groups."""
@@ -254,10 +260,12 @@ class Worker:
         await runner.on_assigned(partitions)
 
     async def _revoked(self, runner: GroupRunner, partitions: frozenset[TopicPartition]) -> None:
-        await runner.on_revoked(partitions)
-        for topic, view in self._views.items():
-            if topic in runner.topics:
-                view.on_revoked()
+        try:
+            await runner.on_revoked(partitions)
+        finally:  # also where what is in hand took too long: what another owns is not served from here
+            for topic, view in self._views.items():
+                if topic in runner.topics:
+                    view.on_revoked()
 
     def _checks(self) -> dict[str, Check]:
         checks: dict[str, Check] = {**self._stores.asking(), BROKER: partial(answered, self._probe)}

@@ -123,6 +123,7 @@ class GroupRunner:
         """Start sending ticks to joins, by the wall clock."""
         if any(runner.joining for runner in self._runners):
             self._ticker = asyncio.create_task(self._tick_forever())
+            self._ticker.add_done_callback(self._ticks_ended)
 
     async def stop(self) -> None:
         """Stop the ticks; the consumer group is stopped by its owner."""
@@ -217,6 +218,10 @@ class GroupRunner:
     def _broken(self, error: BaseException) -> None:
         if not self.failed.done():
             self.failed.set_result(error)
+
+    def _ticks_ended(self, ticker: "asyncio.Task[None]") -> None:
+        if not ticker.cancelled() and (error := ticker.exception()) is not None:
+            self._broken(error)  # joins of quiet partitions would never close
 
     async def _tick_forever(self) -> None:
         while True:

@@ -4,6 +4,7 @@
 """
 
 import asyncio
+import logging
 import pickle
 from collections.abc import Mapping
 from typing import Any
@@ -11,6 +12,10 @@ from typing import Any
 from agents.errors import FathomError
 
 GREETING = 0
+# The method that takes a call back, by its number.
+CANCEL = "cancel"
+
+LOGGER = logging.getLogger("fathom.stores")
 
 # An error on the socket: its class, its `args` and its attributes.
 Told = tuple[type[Exception], tuple[object, ...], Mapping[str, object]]
@@ -41,6 +46,11 @@ class Link:
         self._writer.write(framed((number, method, arguments, options)))
         try:
             return await answer
+        except asyncio.CancelledError:
+            # Nobody waits for it any more: computed all the same, it would make the next ones late, too.
+            if not self.broken:
+                self._writer.write(framed((number, CANCEL, (), {})))
+            raise
         finally:
             self._asked.pop(number, None)
 
@@ -59,7 +69,9 @@ class Link:
                     answer.set_result(found)
                 else:
                     answer.set_exception(restored(error))
-        except (OSError, EOFError):
+        except Exception as error:  # a frame that cannot be read ends the link as a closed socket does
+            if not isinstance(error, OSError | EOFError):
+                LOGGER.error("link.bug", exc_info=error)
             self.broken = True
             for answer in self._asked.values():
                 if not answer.done():

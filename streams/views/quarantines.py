@@ -16,6 +16,7 @@ from schemas import codec
 from schemas.codec import Undecodable
 from schemas.topics import MEMORY_QUARANTINES
 from streams.kafka import clients, topics_admin
+from streams.kafka.broker_diagnosis import BrokerRejected
 from streams.kafka.log_reader import batches, bounds
 from streams.kafka.security import PLAINTEXT, Security
 from streams.telemetry import metrics
@@ -49,8 +50,9 @@ class QuarantineFollower:
         while True:
             try:
                 await self._follow()
-            except (KafkaError, Unavailable) as error:
-                if not self._read.is_set() and isinstance(error, KafkaError) and not error.retriable:
+            except (KafkaError, Unavailable, BrokerRejected) as error:
+                for_good = isinstance(error, BrokerRejected) or (isinstance(error, KafkaError) and not error.retriable)
+                if not self._read.is_set() and for_good:
                     raise
                 metrics.log(LOGGER, logging.WARNING, "quarantines.unread", why=str(error) or type(error).__name__)
             await asyncio.sleep(RETRY_S)

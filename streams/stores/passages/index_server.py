@@ -13,6 +13,7 @@ import signal
 import socket
 from collections.abc import Mapping
 from dataclasses import fields
+from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -25,7 +26,7 @@ from agents.ports.passages import Hit, Passage
 from streams.stores import word_lists
 from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
 from streams.stores.passages.vectors import HashingEmbedder, UseEmbedder, one_blas_thread
-from streams.stores.pickled_calls import GREETING, framed, received, told
+from streams.stores.pickled_calls import CANCEL, GREETING, framed, received, told
 
 if TYPE_CHECKING:
     from streams.stores.passages.qdrant_server import QdrantServerIndex
@@ -46,23 +47,30 @@ async def serve(link: socket.socket, settings: argparse.Namespace) -> None:
     gc.collect()
     gc.freeze()  # what is loaded stays: a collection of all of it would hold up a search
     writer.write(framed((GREETING, None, None)))
-    answering: set[asyncio.Task[None]] = set()
+    answering: dict[int, asyncio.Task[None]] = {}
     try:
         while True:
             number, method, arguments, options = await received(reader)
             if method == "close":
                 break
-            task = asyncio.create_task(_answer(index, writer, number, method, arguments, options))
-            answering.add(task)
-            task.add_done_callback(answering.discard)
+            if method == CANCEL:
+                if (given_up := answering.get(number)) is not None:
+                    given_up.cancel()
+                continue
+            task = answering[number] = asyncio.create_task(_answer(index, writer, number, method, arguments, options))
+            task.add_done_callback(partial(_forget, answering, number))
     except (EOFError, ConnectionError):
         number = None
     if answering:
-        await asyncio.wait(answering)
+        await asyncio.wait(answering.values())
     await index.close()
     if number is not None:
         writer.write(framed((number, None, None)))
         await writer.drain()
+
+
+def _forget(answering: dict[int, asyncio.Task[None]], number: int, _: asyncio.Task[None]) -> None:
+    answering.pop(number, None)
 
 
 async def _answer(

@@ -88,3 +88,67 @@ def test_a_partition_that_is_paused_gets_nothing_more_of_the_batch_and_all_of_it
     taken, client = asyncio.run(_delivered(batch, pause=("calls", 0)))
     assert taken == [("results", 0), ("calls", 0), ("results", 1), ("results", 2)]
     assert client.sought == [(CALLS, 1)]
+
+
+class Held:
+    """A loop over one partition whose first record stands until it is let go."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, records: int) -> None:
+        monkeypatch.setattr("streams.faust.fetch_loop.MAX_AHEAD", 3)
+        self.taken: list[int] = []
+        self.loop = FetchLoop(self._take)
+        self.client = Client({CALLS: _records(*range(records))})
+        self.resumed: list[TopicPartition] = []
+        self.client.resume = self.resumed.append  # type: ignore[attr-defined]
+        self.loop.reset({CALLS: Watermark(0, None)})
+
+    def _take(self, record: Record) -> None:
+        self.taken.append(record.offset)
+        if record.offset:
+            self.loop.marks[CALLS].ack(record.offset)
+            self.loop.acked(CALLS)
+
+
+def test_a_partition_stops_some_way_ahead_of_a_record_that_stands_and_goes_on_after_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def story() -> Held:
+        held = Held(monkeypatch, 10)
+        held.loop.renew(float("inf"))
+        held.loop.start()
+        running = asyncio.create_task(held.loop.run(held.client))  # type: ignore[arg-type]
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert (held.taken, held.client.sought, held.resumed) == ([0, 1, 2, 3], [(CALLS, 4)], [])
+        held.loop.marks[CALLS].ack(0)
+        held.loop.acked(CALLS)
+        assert held.resumed == [CALLS]
+        running.cancel()
+        return held
+
+    asyncio.run(story())
+
+
+def test_a_process_that_was_stopped_within_a_batch_takes_nothing_more_of_it() -> None:
+    """Its lease is over: the rest may be handled by the new owner already."""
+    taken: list[int] = []
+
+    def sink(record: Record) -> None:
+        taken.append(record.offset)
+        loop.renew(0.0)  # as after a stop of the process for longer than its session
+
+    async def story() -> Client:
+        client = Client({CALLS: _records(1, 2, 3)})
+        loop.reset({CALLS: Watermark(0, None)})
+        loop.renew(float("inf"))
+        loop.start()
+        running = asyncio.create_task(loop.run(client))  # type: ignore[arg-type]
+        for _ in range(10):
+            await asyncio.sleep(0)
+        running.cancel()
+        return client
+
+    loop = FetchLoop(sink)
+    client = asyncio.run(story())
+    assert taken == [0]
+    assert client.sought == [(CALLS, 1)]

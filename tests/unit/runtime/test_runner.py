@@ -804,3 +804,18 @@ def test_a_record_of_ours_whose_keys_are_missing_stops_the_stage_and_is_not_done
 
     bench = running(passes, scenario, topic=OWN)
     assert (bench.member.acked, bench.letters) == ([], [])
+
+
+def test_a_ticker_that_fails_ends_the_process_and_not_only_the_ticks(monkeypatch: pytest.MonkeyPatch):
+    async def broken(self: GroupRunner, now: datetime) -> None:
+        raise AssertionError("a bug of a tick")
+
+    async def run() -> BaseException:
+        bench = Bench(passes)
+        monkeypatch.setattr(GroupRunner, "tick", broken)
+        monkeypatch.setattr("streams.runtime.group_runner.TICK_EVERY_S", 0.0)
+        bench.runner._runners[0].joining = object()  # type: ignore[assignment]
+        bench.runner.start_ticking()
+        return await asyncio.wait_for(bench.runner.failed, 10)
+
+    assert str(asyncio.run(run())) == "a bug of a tick"
