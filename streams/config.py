@@ -116,6 +116,7 @@ class Settings(BaseSettings):
     reference_wait_ms: int = Field(5_000, ge=0, description="how long a correction waits before writers are asked")
     tool_wait_ms: int = Field(200, ge=0, description="how long a tool call waits for a result that sets its context")
 
+    compression: Literal["none", "gzip", "lz4", "zstd"] | None = Field(None, description="else zstd; on Kafka none")
     commit_interval_ms: int = Field(500, ge=10)
     session_timeout_ms: int = Field(10_000, ge=1_000)
     max_in_flight: int = Field(1_000, ge=1, description="records a stage handles at a time, at most")

@@ -20,6 +20,9 @@ MAX_MESSAGE_BYTES = 4_000_000
 # One batch per partition is in flight at a time; the default of 16 KB is full after a dozen records, and every further
 # send to that partition would wait a round trip.
 MAX_BATCH_BYTES = 1_000_000
+# What a client asks for at a time, of a partition and of all. What is fetched and not read yet is the memory of one
+# that is behind; a batch that is larger comes whole all the same.
+PARTITION_FETCH_BYTES, FETCH_BYTES = 256 << 10, 8 << 20
 # A reader that never waits for future records. With the client's defaults each read that reaches a partition's end
 # leaves a pending fetch that the broker holds for half a second, and the next one to that broker waits for it.
 PROMPT_MS = 10
@@ -52,7 +55,8 @@ def new_consumer(
     aiokafka_private.prepare()
     # What a producer rolled back was never said.
     sure: dict[str, object] = {"isolation_level": "read_committed", "enable_auto_commit": False}
-    defaults = {"fetch_max_wait_ms": PROMPT_MS, **sure, **security.client_options()}
+    sizes = {"max_partition_fetch_bytes": PARTITION_FETCH_BYTES, "fetch_max_bytes": FETCH_BYTES}
+    defaults = {"fetch_max_wait_ms": PROMPT_MS, **sizes, **sure, **security.client_options()}
     encryption = encryption or security.encryption
     if encryption is None:
         return AIOKafkaConsumer(bootstrap_servers=bootstrap, **{**defaults, **options})

@@ -19,12 +19,14 @@ from aiokafka.errors import (
 from aiokafka.partitioner import murmur2
 
 from agents.errors import Unavailable
+from streams.config import Settings
 from streams.kafka import clients
 from streams.kafka.aiokafka_private import PendingBatches
 from streams.kafka.security import PLAINTEXT, Security
 from streams.telemetry import metrics
 
 COUNTS_LAST_S = 60.0
+EMBEDDED = "embedded://"
 STOP_LIMIT_S = 5.0
 LOGGER = logging.getLogger("fathom.producer")
 # The broker's sequence numbers differ from ours: aiokafka would fail every further send to the partition.
@@ -54,6 +56,13 @@ def _hash(key: bytes) -> int:
     return int(murmur2(key)) & 0x7FFF_FFFF
 
 
+def codec_of(settings: Settings) -> str | None:
+    """The codec of what a worker sends; without a setting one only where no worker of version 0.1 reads it, too."""
+    default = "zstd" if settings.broker.startswith(EMBEDDED) else "none"
+    codec = settings.compression or default
+    return None if codec == "none" else codec
+
+
 def partition_of(key: str, partitions: int) -> int:
     """The partition of a record of ours with this key."""
     return _hash(key.encode()) % partitions
@@ -66,8 +75,16 @@ class Producer:
     lost acknowledged records gets a new producer.
     """
 
-    def __init__(self, bootstrap: str, *, client_id: str = "fathom", security: Security = PLAINTEXT) -> None:
+    def __init__(
+        self,
+        bootstrap: str,
+        *,
+        client_id: str = "fathom",
+        security: Security = PLAINTEXT,
+        compression: str | None = None,
+    ) -> None:
         self._bootstrap = bootstrap
+        self._compression = compression
         self._client_id = client_id
         self._security = security
         self._producer, self._pending = self._made()
@@ -84,6 +101,7 @@ class Producer:
             linger_ms=0,
             max_batch_size=clients.MAX_BATCH_BYTES,
             request_timeout_ms=30_000,
+            compression_type=self._compression,
         )
         return producer, PendingBatches(producer)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 
-from streams.kafka import clients, log_reader
+from streams.kafka import log_reader
 from streams.kafka.log_reader import batches, bounds, first_records, written_since
 from streams.kafka.security import PLAINTEXT, Security
 from streams.kafka.topics_admin import existing
@@ -71,7 +71,7 @@ class Log:
 async def opened(bootstrap: str, security: Security = PLAINTEXT) -> AsyncIterator[Log]:
     """The log of a broker; raises `Unavailable` when the broker does not answer."""
     counts = await existing(bootstrap, security)
-    options = {"client_id": "fathom-replay", "max_partition_fetch_bytes": clients.MAX_MESSAGE_BYTES}
+    options = {"client_id": "fathom-replay"}
     async with log_reader.opened(bootstrap, security, "broker", **options) as consumer:
         # A consumer stopped before its own task has started raises the task's cancellation.
         await asyncio.sleep(0)

@@ -27,7 +27,7 @@ from streams.kafka import ledger
 from streams.kafka.broker_probe import BrokerProbe
 from streams.kafka.lag_status import NUMBERS, LagSample, LagWindow, stands, worst
 from streams.kafka.ledger import LedgerRead
-from streams.kafka.producer import Producer
+from streams.kafka.producer import Producer, codec_of
 from streams.kafka.records import TopicPartition
 from streams.kafka.security import security_of
 from streams.kafka.writer_progress import KafkaWriterProgress
@@ -112,7 +112,7 @@ class Worker:
         self._bootstrap = bootstrap
         self._stores = stores
         self._security = security_of(settings)
-        self._producer = Producer(bootstrap, security=self._security)
+        self._producer = Producer(bootstrap, security=self._security, compression=codec_of(settings))
         self._gate, self._alone = PriorityGate(), Alone()
         self._groups: list[tuple[ConsumerGroup, GroupRunner]] = []
         self._background: list[asyncio.Task[None]] = []

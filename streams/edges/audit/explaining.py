@@ -13,9 +13,8 @@ from streams.explanations.gather import ExplanationQuery, gather
 from streams.explanations.items import items_of
 from streams.explanations.kafka_excerpts import KafkaExcerpts
 from streams.kafka import log_reader, topics_admin
-from streams.kafka.clients import MAX_MESSAGE_BYTES
 
-OPTIONS = {"client_id": clients.CLIENT_ID, "max_partition_fetch_bytes": MAX_MESSAGE_BYTES}
+OPTIONS = {"client_id": clients.CLIENT_ID}
 HOW_TO_FIND = (
     "take a message_id from a pack, from what sending it gave, from `fathom audit show`, or from the console's audit"
 )

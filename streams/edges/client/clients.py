@@ -119,7 +119,6 @@ async def reading(
         client_id=CLIENT_ID,
         fetch_max_wait_ms=wait_ms,
         fetch_min_bytes=min_bytes,
-        max_partition_fetch_bytes=kafka_clients.MAX_MESSAGE_BYTES,
     )
 
     async def stop() -> None:

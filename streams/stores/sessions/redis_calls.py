@@ -7,12 +7,13 @@ from typing import Any, cast
 from uuid import uuid4
 
 from redis.asyncio import Redis
+from redis.asyncio.connection import AbstractConnection
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import NoScriptError, ResponseError
 
 from agents.errors import ViewIncomplete
 from streams.stores.guard import CircuitBreaker
-from streams.stores.sessions.redis_scripts import BEGIN, BEHIND, EPOCHS, FINISH, MISSING, NOTICE
+from streams.stores.sessions.redis_scripts import BEGIN, BEHIND, CHANGED, EPOCHS, FINISH, MISSING, NOTICE
 
 # A server that is gone refuses connections at once. A silent one may take this long: packs wait for it, and have a
 # deadline. Giving up early would store a turn without its history, and process a redelivered message twice.
@@ -40,6 +41,26 @@ def digest_of(script: str) -> str:
 def awaited(reply: object) -> Awaitable[Any]:
     """A reply of the driver as an awaitable: it types every command for its blocking and its asyncio client at once."""
     return cast("Awaitable[Any]", reply)
+
+
+class SameServer:
+    """Looks, on each new connection of a client, whether it is still the server of the last one.
+
+    After a failover and back the first server has our scripts, and its views say that they are whole: the writes that
+    it had not sent to the second one may be there and the second one's may not.
+    """
+
+    def __init__(self) -> None:
+        self._run: bytes | None = None
+
+    async def connected(self, connection: AbstractConnection) -> None:
+        """Prepare a connection; views of another server than before are no longer whole."""
+        await connection.on_connect()
+        if self._run is not None:
+            await connection.send_command("EVAL", CHANGED, 1, EPOCHS, self._run)
+        else:
+            await connection.send_command("EVAL", NOTICE, 1, EPOCHS)
+        self._run = await connection.read_response()
 
 
 class RedisView:

@@ -91,6 +91,17 @@ end
 return run
 """
 
+# As above, and the views are not whole either where this is another server than that of the client's last connection.
+CHANGED = """
+local info = redis.pcall('INFO', 'server')
+local run = type(info) == 'string' and string.match(info, 'run_id:(%w+)') or ''
+if ARGV[1] ~= run or redis.call('HGET', KEYS[1], 'run') ~= run then
+  redis.call('DEL', KEYS[1])
+  redis.call('HSET', KEYS[1], 'run', run)
+end
+return run
+"""
+
 MISSING = """
 local found = {}
 for number, partition in ipairs(ARGV) do

@@ -30,7 +30,7 @@ from agents.core.conversation.memory import ConversationTurn, Opened, Session, T
 from agents.core.conversation.session_state import MAX_FRAMES, TurnOutcome, WorkingSetState, apply_log
 from schemas.base import Conversation
 from streams.stores.guard import CircuitBreaker
-from streams.stores.sessions.redis_calls import PIPELINE_SIZE, TIMEOUT_S, RedisView, awaited, is_outage
+from streams.stores.sessions.redis_calls import PIPELINE_SIZE, TIMEOUT_S, RedisView, SameServer, awaited, is_outage
 from streams.stores.sessions.redis_scripts import APPEND, EPOCHS, FORGET, FRAME, LOAD, OPEN, RANGE, RESTORE, WHOLE
 from streams.stores.sessions.turn_codec import (
     decode_newest,
@@ -255,7 +255,8 @@ def connect(url: str) -> Redis:
     It tries nothing again: of a server that ends what it accepts, the driver would make four connections for each call.
     """
     pool = BlockingConnectionPool.from_url(
-        url, max_connections=CONNECTIONS, timeout=None, protocol=2, socket_timeout=None, retry=Retry(NoBackoff(), 0)
-    )
+        url, max_connections=CONNECTIONS, timeout=None, protocol=2, socket_timeout=None, retry=Retry(NoBackoff(), 0),
+        redis_connect_func=SameServer().connected,
+    )  # fmt: skip
     # Owned by the client: given to its constructor, the pool would stay open after the client is closed.
     return Redis.from_pool(pool)
