@@ -33,6 +33,8 @@ MAX_CONVERSATIONS = 5_000
 # Packs of a partition that a late part may still revise; above it the oldest is released with its inputs.
 MAX_INCOMPLETE = 200
 TICK_MARGIN = timedelta(milliseconds=20)
+# Stream time that is further ahead of the clock of who joins is wrong.
+CLOCK_STEP = timedelta(seconds=1)
 # Packs of one conversation whose items are remembered: as many as a caller may name.
 MAX_PACKS = MAX_HELD
 # The maximum age of a pack whose items are withheld, and how long a late part can revise a pack. On assignment the
@@ -84,8 +86,10 @@ class JoinTable:
 
     def add(self, record: Received[Partial]) -> Iterator[Step]:
         """Add one record to its join, then emit every join that is complete or past its deadline."""
-        self._time = max(self._time, record.logged_at)
         event = record.event
+        # A tick is of the clock of who joins: what another's clock, or its own of before, said of the future is over.
+        is_back = isinstance(event, JoinTicked) and event.at < self._time - CLOCK_STEP
+        self._time = record.logged_at if is_back else max(self._time, record.logged_at)
         if isinstance(event, JoinTicked):
             yield Settled((record.position,))
         elif event.pack_id in self.ledger:
@@ -99,10 +103,14 @@ class JoinTable:
         yield from self._release()
 
     def due(self, now: datetime) -> bool:
-        """Whether a deadline has passed by the wall clock, but not by the partition's stream time."""
+        """Whether a deadline has passed by the wall clock, but not by the partition's stream time; or it is ahead."""
+        ticked = LONG_AGO if self._ticked > now else self._ticked  # the clock has stepped back
+        if self._time > now + CLOCK_STEP:
+            # A record from the future: until stream time is back, every join would be past its deadline.
+            return now - ticked > CLOCK_STEP
         over = [self._deadlines[0][0]] if self._joins else []
         over += [incomplete.until for incomplete in islice(self._incomplete.values(), 1)]
-        return bool(over) and self._ticked <= min(over) < now - TICK_MARGIN
+        return bool(over) and ticked <= min(over) < now - TICK_MARGIN
 
     def tick(self, now: datetime) -> Outgoing:
         """A tick record that advances the stream time of an idle partition past its deadlines."""

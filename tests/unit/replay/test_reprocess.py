@@ -9,7 +9,6 @@ import pytest
 
 from agents.core.progress import pack_document
 from agents.core.quarantine.sources import Quarantines
-from agents.retrievers.persona import PersonaRetriever
 from schemas.depth import DepthClassified, DepthLevel
 from schemas.envelope import Outgoing, Received
 from schemas.packs import ContextPack
@@ -120,7 +119,7 @@ class SlowPersonas:
         return getattr(self._graph, name)
 
     async def persona(self, *ask: Any) -> Any:
-        await asyncio.sleep(2 * PersonaRetriever.budget.total_seconds())
+        await asyncio.sleep(0.2)
         return await self._graph.persona(*ask)
 
 
