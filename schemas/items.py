@@ -118,7 +118,10 @@ class Chunk(ItemBase):
 
 
 class Knowledge(ItemBase):
-    """A known fact with its title; `holds`: true where it replaced an older value, which the reason names."""
+    """A known fact with its title; `holds`: true where it replaced an older value, which the reason names.
+
+    `said_by`: another user of the tenant who said it, and nobody verified it.
+    """
 
     type: Literal["knowledge"] = "knowledge"
     title: str
@@ -126,6 +129,7 @@ class Knowledge(ItemBase):
     memory_class: Literal["semantic", "episodic", "procedural"] = "semantic"
     confidence: float = Field(default=1.0, ge=0, le=1)
     holds: Absent[bool] = None
+    said_by: Absent[Id] = None
 
 
 class Process(ItemBase):

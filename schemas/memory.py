@@ -84,7 +84,7 @@ class Conflict(Value):
 class ClaimAsserted(Event):
     """Somebody asserted subject-attribute-value; `source` orders assertions: the newest wins.
 
-    It is known to its user and the `audience`, who took part in the conversation; `tenant_wide`: stated for no user.
+    Known to its user and the `audience`, who were there; `tenant_wide`: stated for no user; `shared`: by a policy.
     """
 
     TYPE: ClassVar[str] = "memory.claim-asserted.v1"
@@ -110,6 +110,7 @@ class ClaimAsserted(Event):
     supersedes: tuple[Id, ...] = ()
     audience: Absent[tuple[Id, ...]] = None
     tenant_wide: Absent[Literal[True]] = None
+    shared: Absent[Literal[True]] = None
 
 
 class CorrectionIssued(Event):

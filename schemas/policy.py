@@ -34,6 +34,19 @@ class NarratorPolicy:
 
 
 @dataclass(frozen=True, config=_EXACT)
+class ClaimsPolicy:
+    """Who may read what a user says: `author` and those who were there, or the whole `tenant`.
+
+    Of the tenant only claims of these `attributes`, and only those of users with these `roles`; empty: of all. What
+    users say about themselves stays theirs.
+    """
+
+    share: Literal["author", "tenant"] = "author"
+    attributes: tuple[str, ...] = ()
+    roles: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, config=_EXACT)
 class ContextPolicy:
     """The limits of a conversation's memory. `session_turns` limits the turns kept for a full session."""
 
@@ -44,6 +57,7 @@ class ContextPolicy:
     session_turns: int = Field(default=400, ge=0)
     planner: PlannerPolicy = PlannerPolicy()
     narrator: NarratorPolicy = NarratorPolicy()
+    claims: ClaimsPolicy = ClaimsPolicy()
 
 
 DEFAULT_POLICY = ContextPolicy()

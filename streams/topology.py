@@ -165,7 +165,9 @@ STAGES: tuple[Stage, ...] = (
         lambda d: EpisodicRetriever(d.tokens, d.clock, d.graph, d.index, d.working_sets, d.context.policy),
         passages=True,
     ),
-    _retrieval("semantic", lambda d: SemanticRetriever(d.tokens, d.clock, d.index, d.graph), passages=True),
+    _retrieval(
+        "semantic", lambda d: SemanticRetriever(d.tokens, d.clock, d.index, d.graph, d.context.policy), passages=True
+    ),
     _retrieval("procedural", lambda d: ProceduralRetriever(d.tokens, d.clock, d.index, d.graph), passages=True),
     _retrieval("claims", lambda d: ClaimsRetriever(d.tokens, d.clock, d.graph, d.working_sets, d.index), passages=True),
     Stage(
@@ -187,7 +189,7 @@ STAGES: tuple[Stage, ...] = (
         "claims",
         (CONVERSATION_TURNS,),
         (MEMORY_CLAIMS, MEMORY_CORRECTIONS),
-        lambda d: ClaimsAgent(d.working_sets, enabled=d.context.policy.enabled),
+        lambda d: ClaimsAgent(d.working_sets, d.graph, d.context.policy),
         "learning",
         concurrency=4,
         background=True,

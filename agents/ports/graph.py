@@ -231,9 +231,11 @@ class GraphReader(CognitionGraph, Protocol):
         """Claims made in a conversation and their contradictions, newest first."""
 
     async def claims_about(
-        self, tenant: str, *, reader: str, subjects: Sequence[str], as_of: datetime, limit: int
+        self, tenant: str, *, reader: str, subjects: Sequence[str], as_of: datetime, limit: int, shared: bool = False
     ) -> ClaimsFound:
         """Claims of any conversation of the tenant about these subjects that a user may read, newest first.
+
+        With `shared` also those of others that a policy shares.
 
         Claims of users about themselves are stored under `own_subject` of each only.
         """
@@ -254,6 +256,7 @@ class GraphReader(CognitionGraph, Protocol):
         as_of: datetime,
         limit: int,
         max_claims: int = 0,
+        shared: bool = False,
     ) -> NamedFound:
         """Concepts and definitions named by the question's terms, also of `_public`, and claims about its subjects.
 

@@ -23,11 +23,15 @@ from agents.ports.models import Clock, TokenCounter
 from agents.ports.passages import Hit, PassageIndex
 from agents.retrievers.base import RetrievalRequest, RetrievalResult, Retriever, irrelevant
 from schemas.items import AccessLevel, Chunk, ClaimItem, Concept, Item, Knowledge, Provenance
+from schemas.memory import ClaimAsserted
+from schemas.policy import DEFAULT_POLICY, ContextPolicy
 from schemas.retrieval import MemoryClass
 
 MAX_CLAIMS, MAX_CLAIMS_READ = 10, 40
 # Scores of items named exactly, and of confirmed claims about them.
 NAMED, CONFIRMED = 0.6, 0.9
+# Of what others said: the first that gives way to what is known.
+SAID = 0.1
 MAX_WORDS = 40
 KINDS = ("chunk", "definition", "concept")
 
@@ -35,8 +39,16 @@ KINDS = ("chunk", "definition", "concept")
 class SemanticRetriever(Retriever):
     memory = MemoryClass.SEMANTIC
 
-    def __init__(self, tokens: TokenCounter, clock: Clock, index: PassageIndex, graph: GraphReader) -> None:
+    def __init__(
+        self,
+        tokens: TokenCounter,
+        clock: Clock,
+        index: PassageIndex,
+        graph: GraphReader,
+        policy: ContextPolicy = DEFAULT_POLICY,
+    ) -> None:
         super().__init__(tokens, clock)
+        self._shared = policy.claims.share == "tenant"
         self._index = index
         self._graph = graph
         self._access = AccessLevels(graph)
@@ -75,13 +87,17 @@ class SemanticRetriever(Retriever):
             as_of=ask.plan.as_of,
             limit=limit,
             max_claims=MAX_CLAIMS_READ,
+            shared=self._shared,
         )
         items = {item.claim_id: item for item in found.claims.claims}
-        standing = resolution.offered(found.claims.asserted)[:MAX_CLAIMS]
-        claims = [_as_knowledge(items[each.claim.claim_id], each) for each in standing]
+        of_others = [each for each in found.claims.asserted if _is_of_another(each, ask.plan.user_id)]
+        own = [each for each in found.claims.asserted if each not in of_others]
+        claims = [_as_knowledge(items[each.claim.claim_id], each) for each in resolution.offered(own)]
+        # Apart: what another says replaces nothing that one knows, and does not stand beside it.
+        claims += [_as_said(items[each.claim.claim_id], each) for each in resolution.offered(of_others)]
         return [
             *(_as_named(each) for each in found.concepts if _is_named(each, asked, ask.plan.lang)),
-            *(each for each in claims if _is_named(each, asked, ask.plan.lang)),
+            *(each for each in claims[:MAX_CLAIMS] if _is_named(each, asked, ask.plan.lang)),
         ]
 
     async def _user_claims(self, ask: RetrievalRequest) -> Sequence[Item]:
@@ -100,6 +116,11 @@ class SemanticRetriever(Retriever):
         items = {item.claim_id: item for item in found.claims}
         own = questions.own_claims(found.asserted, user_id, kinds)
         return [_as_knowledge(items[each.claim.claim_id], each, CONFIRMED) for each in own[:MAX_CLAIMS]]
+
+
+def _is_of_another(claim: ClaimAsserted, user_id: str) -> bool:
+    """Whether a claim is known to a user by the policy alone."""
+    return bool(claim.shared) and user_id not in (claim.user_id, *(claim.audience or ()))
 
 
 async def _or_error(read: Callable[[], Awaitable[Sequence[Item]]]) -> RetrievalResult:
@@ -141,6 +162,12 @@ def _as_knowledge(claim: ClaimItem, offered: CurrentClaim, score: float = NAMED)
         text=f"{claim.value} ({claim.text})",
         confidence=claim.confidence,
         holds=True if older else None,
+    )
+
+
+def _as_said(claim: ClaimItem, offered: CurrentClaim) -> Knowledge:
+    return _as_knowledge(claim, offered).model_copy(
+        update={"said_by": offered.claim.user_id, "score": SAID, "reason": "said by another user, not verified"}
     )
 
 

@@ -3,28 +3,37 @@
 reads   conversation.turns  key conversation
 writes  memory.claims       one event per claim
         memory.corrections  when a user contests an earlier claim
-state   the working set (read), up to the turn, so that a replay gives the same claims
+state   the working set (read), up to the turn, so that a replay gives the same claims; the graph (read): the role of
+        the user, where the policy shares claims by role
 """
 
 from collections.abc import Sequence
 
 from agents.core.claims import lifecycle
 from agents.core.claims.lifecycle import Utterance
+from agents.core.claims.subjects import subject_key
+from agents.ports.graph import GraphReader
 from agents.ports.sessions import WorkingSets
 from schemas.base import Conversation, entity_key
 from schemas.chat import Role, Turn
 from schemas.envelope import Outgoing, Received
+from schemas.memory import ClaimAsserted
+from schemas.policy import ContextPolicy
 from schemas.topics import MEMORY_CLAIMS, MEMORY_CORRECTIONS
 
 MAX_TURNS = 200
 
 
 class ClaimsAgent:
-    """The claims stage; with `enabled: false` in the context policy nothing is extracted."""
+    """The claims stage; with `enabled: false` in the policy nothing is extracted."""
 
-    def __init__(self, working_sets: WorkingSets, *, enabled: bool = True) -> None:
+    def __init__(self, working_sets: WorkingSets, graph: GraphReader, policy: ContextPolicy) -> None:
         self._working_sets = working_sets
-        self._enabled = enabled
+        self._graph = graph
+        self._enabled = policy.enabled
+        self._policy = policy.claims
+        # By concept: "deadline" names "prazo", too.
+        self._attributes = {subject_key(name).head for name in policy.claims.attributes} | {*policy.claims.attributes}
 
     async def handle(self, record: Received[Turn]) -> Sequence[Outgoing]:
         """Emit the claims of one turn; most turns have none."""
@@ -38,12 +47,25 @@ class ClaimsAgent:
         before = await self._before(conversation, turn)
         heard = lifecycle.heard(utterance, lifecycle.session_claims(before))
         key = entity_key(record.envelope.tenant, conversation.key())
-        told = _told(turn, before)
-        claims = [claim.model_copy(update=told) for claim in heard.claims]
+        told, shares = _told(turn, before), await self._shares(record)
+        claims = [claim.model_copy(update={**told, **self._shared(claim, shares)}) for claim in heard.claims]
         steps = [Outgoing(MEMORY_CLAIMS, key, claim, record.envelope, claim.claim_id) for claim in claims]
         if (correction := heard.correction) is not None and turn.role == Role.USER:
             steps.append(Outgoing(MEMORY_CORRECTIONS, key, correction, record.envelope, correction.correction_id))
         return steps
+
+    async def _shares(self, record: Received[Turn]) -> bool:
+        """Whether the policy shares what the user of a turn says, by the user's role; raises `Unavailable`."""
+        turn, policy = record.event, self._policy
+        if policy.share != "tenant" or not policy.roles:
+            return policy.share == "tenant"
+        found = await self._graph.persona(record.envelope.tenant, turn.user_id, turn.created_at)
+        return found is not None and found.person.user_role in policy.roles
+
+    def _shared(self, claim: ClaimAsserted, shares: bool) -> dict[str, object]:
+        about = subject_key(claim.subject)
+        named = not self._attributes or not self._attributes.isdisjoint((about.head, claim.attribute))
+        return {"shared": True} if shares and named and not about.owned else {}
 
     async def _before(self, conversation: Conversation, turn: Turn) -> list[Utterance]:
         turns = await self._working_sets.session_turns(conversation, up_to_seq=turn.seq - 1, limit=MAX_TURNS)

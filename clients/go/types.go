@@ -803,7 +803,7 @@ func (v ChatMessage) MarshalJSON() ([]byte, error) {
 
 // ClaimAsserted: Somebody asserted subject-attribute-value; `source` orders assertions: the newest wins.
 //
-// It is known to its user and the `audience`, who took part in the conversation; `tenant_wide`: stated for no user.
+// Known to its user and the `audience`, who were there; `tenant_wide`: stated for no user; `shared`: by a policy.
 //
 // Its ce_type is memory.claim-asserted.v1.
 type ClaimAsserted struct {
@@ -829,6 +829,7 @@ type ClaimAsserted struct {
 	Supersedes     []string                   `json:"supersedes,omitzero"`
 	Audience       []string                   `json:"audience,omitzero"`
 	TenantWide     bool                       `json:"tenant_wide"`
+	Shared         bool                       `json:"shared"`
 	Extra          map[string]json.RawMessage `json:"-"`
 }
 
@@ -2465,6 +2466,8 @@ func (v Injection) MarshalJSON() ([]byte, error) {
 }
 
 // Knowledge: A known fact with its title; `holds`: true where it replaced an older value, which the reason names.
+//
+// `said_by`: another user of the tenant who said it, and nobody verified it.
 type Knowledge struct {
 	ID         string     `json:"id"`
 	Provenance Provenance `json:"provenance"`
@@ -2484,6 +2487,7 @@ type Knowledge struct {
 	// Absent means 1.0.
 	Confidence *float64                   `json:"confidence,omitzero"`
 	Holds      *bool                      `json:"holds,omitzero"`
+	SaidBy     *string                    `json:"said_by,omitzero"`
 	Extra      map[string]json.RawMessage `json:"-"`
 }
 

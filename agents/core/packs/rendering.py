@@ -71,6 +71,8 @@ def _entry(item: Item, lang: str) -> PackEntry:
             return PackEntry(item.text, item.title)
         case Chunk():
             return PackEntry(item.text, f"{item.title}, {message(lang, 'text.page', page=str(item.page))}")
+        case Knowledge(said_by=str()):
+            return PackEntry(f"{item.title}: {item.text}", f"{item.said_by}, {item.recorded_at:%Y-%m-%d}")
         case Knowledge():
             return PackEntry(item.text, item.title)
         case Process():

@@ -15,12 +15,12 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from agents.core.language.messages import catalogue
 from agents.core.packs.rendering import entry, persona
 from agents.core.packs.sections import Sections
-from schemas.items import Contradiction, Item, ItemBase, Process
+from schemas.items import Contradiction, Item, ItemBase, Knowledge, Process
 from schemas.packs import PackSource
 from schemas.policy import DEFAULT_PACKS, SHIPPED_TEMPLATES, PackPolicy
 from schemas.retrieval import MemoryClass
 
-GROUPED = ("knowledge", "procedures", "earlier", "claims")
+GROUPED = ("knowledge", "procedures", "said", "earlier", "claims")
 PLAIN = ("instructions", "unknown", "persona", "conflicts", "messages")
 SECTIONS = (*PLAIN, *GROUPED)
 _SECTION_OF = {
@@ -160,12 +160,14 @@ def _by_section(sections: Sections) -> dict[str, list[Item]]:
     if semantic:
         best_first = [*semantic.knowledge_chunks, *semantic.definitions, *semantic.concepts]
         best_first.sort(key=lambda item: -item.score)
+    said: list[Item] = [item for item in best_first if isinstance(item, Knowledge) and item.said_by]
     processes: list[Item] = []
     for process in procedural.relevant_processes if procedural else ():
         processes += [process, *(step for step in steps if step.process_id == process.id)]
     processes += [step for step in steps if step not in processes]
     return {
-        "knowledge": best_first,
+        "knowledge": [item for item in best_first if item not in said],
+        "said": said,
         "procedures": processes,
         # A summary of nothing but this pack's messages costs nothing, for it is not told.
         "earlier": [

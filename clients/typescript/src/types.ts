@@ -358,7 +358,7 @@ export interface ChatMessage {
 /**
  * Somebody asserted subject-attribute-value; `source` orders assertions: the newest wins.
  *
- * It is known to its user and the `audience`, who took part in the conversation; `tenant_wide`: stated for no user.
+ * Known to its user and the `audience`, who were there; `tenant_wide`: stated for no user; `shared`: by a policy.
  *
  * `memory.claim-asserted.v1`
  */
@@ -385,6 +385,7 @@ export interface ClaimAsserted {
   supersedes?: string[];
   audience?: string[];
   tenant_wide: true;
+  shared: true;
 }
 
 /**
@@ -1429,7 +1430,11 @@ export interface Injection {
   age_seconds?: number;
 }
 
-/** A known fact with its title; `holds`: true where it replaced an older value, which the reason names. */
+/**
+ * A known fact with its title; `holds`: true where it replaced an older value, which the reason names.
+ *
+ * `said_by`: another user of the tenant who said it, and nobody verified it.
+ */
 export interface Knowledge {
   id: string;
   provenance: Provenance;
@@ -1449,6 +1454,7 @@ export interface Knowledge {
   /** Absent means 1.0. */
   confidence?: number;
   holds?: boolean;
+  said_by?: string;
 }
 
 /** A passage as evidence for one sub-question: score 0-1, sources, and the cosines of its sentences (`similar`). */

@@ -16,6 +16,7 @@ from schemas.retrieval import QueryProfile
 from schemas.topics import CORRECTIONS_IN
 from streams.stores.graph.rows import (
     ANYBODY,
+    SHARED,
     STATUS_RANK,
     Edge,
     NodeInsert,
@@ -146,12 +147,18 @@ def _claim_props(claim: ClaimAsserted) -> dict[str, object]:
         **picked(claim, "author text subject attribute value functional confidence lang client_id conversation_id"),
         **picked(claim, "user_id message_id frame_id seq"),
         "subject_key": name_key(filed_under(claim.subject, claim.user_id)),
-        "readers": [ANYBODY] if claim.tenant_wide else [claim.user_id, *(claim.audience or ())],
+        "readers": _readers(claim),
         # As in its own event. The effect of other claims is in `status`, and is not known before they were recorded.
         "stated": claim.status,
         **present(created_at=claim.asserted_at),
         **_place(claim.source),
     }
+
+
+def _readers(claim: ClaimAsserted) -> list[str]:
+    if claim.tenant_wide:
+        return [ANYBODY]
+    return [claim.user_id, *(claim.audience or ()), *((SHARED,) if claim.shared else ())]
 
 
 def _status_row(tenant: str, claim_id: str, status: ClaimStatus) -> NodeUpsert:

@@ -22,7 +22,7 @@ from schemas.items import (
     TimePoint,
 )
 from schemas.memory import ChunkEntry, ClaimAsserted, ConceptEntry, Conflict, DefinitionEntry, Profile
-from streams.stores.graph.rows import STATUS_RANK, Found
+from streams.stores.graph.rows import ANYBODY, SHARED, STATUS_RANK, Found
 from streams.stores.tenant import natural_id
 
 # Objectives with these statuses are history, not current.
@@ -190,12 +190,17 @@ def _said(row: Found | None) -> str:
 
 def to_assertion(claim_id: str, row: Found) -> ClaimAsserted:
     """A stored claim as in its own event, without its contradictions."""
+    readers = row.get("readers") or ()
+    others = tuple(each for each in readers if each not in (row["user_id"], ANYBODY, SHARED))
     return ClaimAsserted(
         claim_id=claim_id,
         **_of(row, ASSERTED),
         status=row["stated"],
         asserted_at=row["created_at"],
         source=Source(**_place(row)),
+        audience=others or None,
+        tenant_wide=True if ANYBODY in readers else None,
+        shared=True if SHARED in readers else None,
     )
 
 

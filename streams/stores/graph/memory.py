@@ -221,7 +221,7 @@ def _claims_of_conversation(engine: MemoryEngine, asked: Asked) -> Sequence[Node
 
 
 def _claims_about(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
-    readers = {asked["reader"], asked["anybody"]}
+    readers = {asked["reader"], asked["anybody"], asked["shared"]}
     about = (node for node in _claims(engine, asked) if node["subject_key"] in asked["subjects"])
     return _newest((node for node in about if not readers.isdisjoint(_readers(node))), *CLAIM_ORDER)[: asked["limit"]]
 

@@ -68,7 +68,7 @@ _CLAIM: Final = """c.id AS id, c.author AS author, c.text AS text, c.subject AS 
            c.value AS value, c.message_id AS message_id, c.confidence AS confidence, c.stated AS stated,
            c.created_at AS created_at, c.topic AS topic, c.partition AS partition, c.offset AS offset,
            c.seq AS seq, c.functional AS functional, c.lang AS lang, c.client_id AS client_id,
-           c.conversation_id AS conversation_id, c.user_id AS user_id, c.frame_id AS frame_id"""
+           c.conversation_id AS conversation_id, c.user_id AS user_id, c.frame_id AS frame_id, c.readers AS readers"""
 
 _NEWEST_CLAIMS: Final = f"""RETURN {_CLAIM}
     ORDER BY c.created_at DESC, c.partition DESC, c.offset DESC, c.seq DESC, c.id
@@ -84,7 +84,7 @@ CLAIMS_OF_CONVERSATION: Final = f"""
 CLAIMS_ABOUT: Final = f"""
     MATCH (c:Claim)
     WHERE c.tenant_id = $tenant AND c.subject_key IN $subjects AND c.created_at <= $as_of
-      AND ($reader IN c.readers OR $anybody IN c.readers
+      AND ($reader IN c.readers OR $anybody IN c.readers OR $shared IN c.readers
            OR (c.readers IS NULL AND (c.user_id = $reader OR c.user_id = c.client_id)))
     {_NEWEST_CLAIMS}"""
 

@@ -25,6 +25,8 @@ Found = Mapping[str, Any]  # as a query gives it
 # A claim's status only rises, so the order of its own event and the events about it does not matter.
 # Among the readers of a claim: all users of the tenant. No user has an empty id.
 ANYBODY = ""
+# And those who are shown what others said, where the policy shares it. No id begins with a blank.
+SHARED = " shared"
 STATUS_RANK: dict[ClaimStatus, int] = {"asserted": 0, "confirmed": 1, "contested": 2, "superseded": 3, "retracted": 4}
 
 

@@ -49,7 +49,7 @@ from streams.stores.graph.cypher import LISTED, REMOVED
 from streams.stores.graph.erasing import ERASABLE, PERSONAL, GraphErasures, node_ids
 from streams.stores.graph.knowledge_rows import knowledge_rows
 from streams.stores.graph.learning_rows import consultation_rows, correction_rows
-from streams.stores.graph.rows import ANYBODY, Found, Properties, RowBatch, name_key, term_id
+from streams.stores.graph.rows import ANYBODY, SHARED, Found, Properties, RowBatch, name_key, term_id
 from streams.stores.tenant import natural_id, node_id, readable, writable
 
 
@@ -121,10 +121,10 @@ class GraphStore(CognitionReads):
         return await self._related(await self._read(queries.CLAIMS_OF_CONVERSATION, tenant, asked), tenant, as_of)
 
     async def claims_about(
-        self, tenant: str, *, reader: str, subjects: Sequence[str], as_of: datetime, limit: int
+        self, tenant: str, *, reader: str, subjects: Sequence[str], as_of: datetime, limit: int, shared: bool = False
     ) -> ClaimsFound:
         """Claims of any conversation of the tenant about these subjects that a user may read, newest first."""
-        found = await self._read(queries.CLAIMS_ABOUT, tenant, _about(reader, subjects, as_of, limit))
+        found = await self._read(queries.CLAIMS_ABOUT, tenant, _about(reader, subjects, as_of, limit, shared))
         return await self._related(found, tenant, as_of)
 
     async def playbooks(
@@ -148,13 +148,13 @@ class GraphStore(CognitionReads):
         as_of: datetime,
         limit: int,
         max_claims: int = 0,
+        shared: bool = False,
     ) -> NamedFound:
         """Concepts and definitions named by the question's terms, also of `_public`, and claims about its subjects."""
-        asked, about = _named(terms, access_level, as_of, limit), _about(reader, subjects, as_of, max_claims)
+        asked, about = _named(terms, access_level, as_of, limit), _about(reader, subjects, as_of, max_claims, shared)
         several = (queries.CONCEPTS, queries.DEFINITIONS, *((queries.CLAIMS_ABOUT,) if subjects else ()))
         concepts, definitions, *claims = await self._read_all(several, tenant, (asked, asked, about)[: len(several)])
-        found: list[Concept | Knowledge] = [items.to_concept(row) for row in concepts]
-        found += [items.to_definition(row) for row in definitions]
+        found: list[Concept | Knowledge] = [*map(items.to_concept, concepts), *map(items.to_definition, definitions)]
         best = sorted(found, key=lambda item: item.score, reverse=True)[:limit]
         return NamedFound(tuple(best), await self._related([*chain(*claims)], tenant, as_of))
 
@@ -327,9 +327,9 @@ def _asked_by(tenant: str, asked: Mapping[str, Any]) -> Properties:
     return {**asked, **whose}
 
 
-def _about(reader: str, subjects: Sequence[str], as_of: datetime, limit: int) -> dict[str, object]:
-    keys = sorted({name_key(subject) for subject in subjects})
-    return {"subjects": keys, "as_of": _utc(as_of), "limit": limit, "reader": reader, "anybody": ANYBODY}
+def _about(reader: str, subjects: Sequence[str], as_of: datetime, limit: int, shared: bool) -> dict[str, object]:
+    keys, readers = sorted(set(map(name_key, subjects))), {"reader": reader, "anybody": ANYBODY}
+    return {**readers, "shared": SHARED if shared else ANYBODY, "subjects": keys, "as_of": _utc(as_of), "limit": limit}
 
 
 def _utc(at: datetime) -> datetime:

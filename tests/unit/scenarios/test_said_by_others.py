@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from schemas.policy import ClaimsPolicy, ContextPolicy
 from streams.testing.pipeline import Pipeline
 
 THINGS = {
@@ -131,3 +132,62 @@ def test_what_an_application_states_for_nobody_is_known_to_all_of_the_tenant() -
         fathom.say("The deadline of project Sol is 16 June.", conversation="mine", client_id="eve", **by("eve"))
         other = fathom.ask("What is the deadline of project Sol?", conversation="b2", **by("bob"))
         assert "16 June" not in other.model_dump_json()
+
+
+DEADLINE = "What is the deadline of project Farol?"
+
+
+def sharing(**claims: Any) -> Pipeline:
+    return Pipeline(policy=ContextPolicy(claims=ClaimsPolicy(share="tenant", **claims)))
+
+
+def section(text: str | None, heading: str) -> str:
+    return (text or "").partition(f"## {heading}\n")[2].partition("\n## ")[0]
+
+
+def test_what_a_policy_shares_is_told_with_author_and_date_apart_from_knowledge() -> None:
+    with sharing() as fathom:
+        fathom.document("d", "Farol", "# Farol\n\nThe deadline of project Farol is 15 May.\n")
+        fathom.say("The deadline of project Farol is 20 June.", conversation="a", **by("alice"))
+        fathom.say("My salary is 4711 euros.", conversation="a", **by("alice"))
+        text = fathom.ask(DEADLINE, conversation="b", **by("bob")).text
+        said = section(text, "Said by others, not verified")
+        assert "20 June" in said
+        assert f"alice, {fathom.clock.now():%Y-%m-%d}" in said
+        assert "20 June" not in section(text, "Knowledge")
+        # Never without what a document says.
+        assert "15 May" in section(text, "Knowledge")
+        assert "4711" not in (fathom.ask("What is my salary?", conversation="b2", **by("bob")).text or "")
+        # To who said it, it is what one said.
+        own = fathom.ask(DEADLINE, conversation="a2", **by("alice")).text
+        assert "Said by others" not in (own or "")
+        assert "20 June" in (own or "")
+
+
+@pytest.mark.parametrize(
+    ("claims", "told"),
+    [
+        ({"attributes": ("deadline",)}, True),
+        ({"attributes": ("prazo", "preço")}, True),
+        ({"attributes": ("price",)}, False),
+        ({"roles": ("manager",)}, True),
+        ({"roles": ("support",)}, False),
+    ],
+)
+def test_a_policy_shares_by_attribute_and_by_role(claims: dict[str, Any], told: bool) -> None:
+    with sharing(**claims) as fathom:
+        profile = {"user_id": "alice", "user_role": "manager"}
+        fathom.document("p1", "Profile", tipo="profile", profile=profile)
+        fathom.say("The deadline of project Farol is 20 June.", conversation="a", **by("alice"))
+        pack = fathom.ask(DEADLINE, conversation="b", **by("bob"))
+        assert ("20 June" in section(pack.text, "Said by others, not verified")) is told
+        assert ("20 June" in pack.model_dump_json()) is told
+
+
+def test_what_another_says_replaces_nothing_that_one_said() -> None:
+    with sharing() as fathom:
+        fathom.say("The deadline of project Farol is 15 May.", conversation="b", **by("bob"))
+        fathom.say("No, the deadline of project Farol is 20 June.", conversation="a", **by("alice"))
+        text = fathom.ask(DEADLINE, conversation="b2", **by("bob")).text
+        assert "15 May" in section(text, "Knowledge")
+        assert "20 June" not in section(text, "Knowledge")

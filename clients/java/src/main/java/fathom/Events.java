@@ -981,8 +981,7 @@ public final class Events {
     /**
      * Somebody asserted subject-attribute-value; `source` orders assertions: the newest wins.
      *
-     * It is known to its user and the `audience`, who took part in the conversation; `tenant_wide`: stated for no
-     * user.
+     * Known to its user and the `audience`, who were there; `tenant_wide`: stated for no user; `shared`: by a policy.
      *
      * Its ce_type is memory.claim-asserted.v1.
      */
@@ -1010,6 +1009,7 @@ public final class Events {
             @JsonProperty("supersedes") List<String> supersedes,
             @JsonProperty("audience") List<String> audience,
             @JsonProperty("tenant_wide") boolean tenantWide,
+            @JsonProperty("shared") boolean shared,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
@@ -2187,6 +2187,8 @@ public final class Events {
     /**
      * A known fact with its title; `holds`: true where it replaced an older value, which the reason names.
      *
+     * `said_by`: another user of the tenant who said it, and nobody verified it.
+     *
      * @param accessLevel Absent means public.
      * @param memoryClass Absent means semantic.
      * @param confidence Absent means 1.0.
@@ -2208,6 +2210,7 @@ public final class Events {
             @JsonProperty("memory_class") KnowledgeMemoryClass memoryClass,
             @JsonProperty("confidence") Double confidence,
             @JsonProperty("holds") Boolean holds,
+            @JsonProperty("said_by") String saidBy,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) implements Item {}
 
     /**
