@@ -1,7 +1,8 @@
 """`python -m streams.broker`: run the embedded broker until SIGTERM, SIGINT, or the end of its supervisor.
 
-Prints one JSON line when it listens. A failed start prints the reason in one sentence and exits with 3. With
-`--supervised` standard input is a pipe held by the parent: its end, even by SIGKILL, ends the broker cleanly.
+Prints one JSON line when it listens, and some before while it reads long logs. A failed start prints the reason in one
+sentence and exits with 3. With `--supervised` standard input is a pipe held by the parent: its end, even by SIGKILL,
+ends the broker cleanly.
 """
 
 import argparse
@@ -12,6 +13,8 @@ import resource
 import select
 import signal
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +26,7 @@ from streams.broker.errors import BrokerFailed, RequestRefused
 
 CANNOT_START = 3
 PARENT_CHECK_S = 0.2
+LOADING_EVERY_S = 1.0
 
 
 def main() -> int:
@@ -54,7 +58,7 @@ def main() -> int:
 
 
 async def _serve(supervised: bool, **settings: Any) -> None:
-    broker = Broker(BrokerSettings(**settings))
+    broker = Broker(BrokerSettings(**settings), _loading())
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
@@ -63,6 +67,19 @@ async def _serve(supervised: bool, **settings: Any) -> None:
     _say({"event": "listening", "bootstrap": await broker.start()})
     await stop.wait()
     await broker.stop()
+
+
+def _loading() -> Callable[[], None]:
+    """Says now and then that logs are being read: the parent waits as long as it hears so."""
+    said = time.monotonic()
+
+    def loading() -> None:
+        nonlocal said
+        if time.monotonic() - said > LOADING_EVERY_S:
+            said = time.monotonic()
+            _say({"event": "loading"})
+
+    return loading
 
 
 def _end_with_parent(stop: asyncio.Event) -> None:

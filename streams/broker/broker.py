@@ -7,14 +7,17 @@ One directory, one owner: `lock` holds the pid, `topics.jsonl` and `offsets.json
 import asyncio
 import fcntl
 import ipaddress
+import logging
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from streams.broker import clean_stop
 from streams.broker.admin_api import AdminApi
 from streams.broker.errors import BrokerFailed
 from streams.broker.groups import Groups
@@ -24,6 +27,7 @@ from streams.broker.records_api import RecordsApi
 from streams.broker.server import Connection, Handler
 from streams.broker.topics import Topics
 
+LOGGER = logging.getLogger("fathom.broker")
 TICK_S = 0.1
 
 
@@ -39,12 +43,24 @@ class BrokerSettings:
 
 
 class Broker:
-    def __init__(self, settings: BrokerSettings) -> None:
+    """The broker of a directory; `loading` is called while its logs are read."""
+
+    def __init__(self, settings: BrokerSettings, loading: Callable[[], None] = lambda: None) -> None:
         self._settings = settings
         self._host = _loopback(settings.host)
         self._lock = _locked(settings.directory)
-        self._topics = Topics(settings.directory, settings.partitions, settings.auto_create)
+        self._disk = Disk()
+        self._topics = Topics(
+            settings.directory,
+            settings.partitions,
+            settings.auto_create,
+            later=self._disk.do,
+            drained=self._disk.wait,
+            loading=loading,
+        )
         self._offsets = Offsets(settings.directory)
+        self._offsets.cut_to(self._end_of)
+        self._compacting: asyncio.Task[None] | None = None
         self._groups = Groups(time.monotonic)
         self._admin = AdminApi(self._topics, self._offsets)
         self._connections: set[Connection] = set()
@@ -54,10 +70,14 @@ class Broker:
         """Start listening; returns the bootstrap address."""
         connect = partial(Connection, self.handlers(), self._connections, self._settings.connections)
         port = self._settings.port
+        open_port = partial(asyncio.get_running_loop().create_server, connect, self._host, port, backlog=1024)
         try:
-            self._server = await asyncio.get_running_loop().create_server(connect, self._host, port, backlog=1024)
+            self._server = await open_port(start_serving=False)
         except OSError as e:
             raise BrokerFailed(f"Port {port} on {self._host} is taken.") from e
+        # From here on something may be written.
+        clean_stop.remove(self._settings.directory)
+        await self._server.start_serving()
         self._admin.host, self._admin.port = self._server.sockets[0].getsockname()[:2]
         self._tick()
         return f"{self._admin.host}:{self._admin.port}"
@@ -69,17 +89,38 @@ class Broker:
         if time.monotonic() - self._retained_at > self._settings.retention_check_s:
             self._retained_at = time.monotonic()
             self._topics.retain(time.time())
+        if self._offsets.outgrown and (self._compacting is None or self._compacting.done()):
+            self._compacting = asyncio.create_task(self._compact())
+
+    async def _compact(self) -> None:
+        """Compact the offsets, which puts them on the disk: the records below them first."""
+        latest = self._offsets.latest()
+        synced = [asyncio.wrap_future(self._disk.do(log.sync)) for log in self._topics.logs().values()]
+        if all(await asyncio.gather(*synced)):
+            self._offsets.compact(latest)
+
+    def _end_of(self, topic: str, partition: int) -> int | None:
+        log = self._topics.find(topic, partition)
+        return None if log is None else log.end
 
     async def stop(self) -> None:
-        """Close the connections, then sync everything to disk."""
+        """Close the connections, then put everything on the disk: logs, offsets, and the mark that it is there."""
         self._timer.cancel()
         self._server.close()
         for connection in list(self._connections):
             connection.transport.abort()
-        self._topics.close()
-        self._offsets.close()
+        if self._compacting is not None:
+            self._compacting.cancel()
+        self._disk.wait()
+        if self._topics.close():
+            self._disk.do(self._mark_clean).result()
+        self._offsets.close(sync=False)
         os.close(self._lock)
         await asyncio.sleep(0)
+
+    def _mark_clean(self) -> None:
+        self._offsets.sync()
+        clean_stop.write(self._settings.directory, {name: log.end for name, log in self._topics.logs().items()})
 
     def handlers(self) -> Mapping[str, Handler]:
         records = RecordsApi(self._topics)
@@ -106,6 +147,33 @@ class Broker:
             "OffsetCommit": groups.commit,
             "OffsetFetch": groups.fetch_offsets,
         }
+
+
+class Disk:
+    """Work that waits for the disk, done in order in a thread: in the event loop it would hold up heartbeats."""
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="disk")
+
+    def do(self, work: Callable[[], None]) -> "Future[bool]":
+        """Have it done; the result is whether it was. An error is logged."""
+        return self._thread.submit(_done, work)
+
+    def wait(self) -> None:
+        """Wait until all of it is done."""
+        self.do(lambda: None).result()
+
+
+def _done(work: Callable[[], None]) -> bool:
+    try:
+        work()
+    except OSError as error:
+        LOGGER.error("the disk refuses: %s; what was written is lost in a power cut, check the disk", error)
+        return False
+    except Exception:
+        LOGGER.exception("work for the disk failed")
+        return False
+    return True
 
 
 def _locked(directory: Path) -> int:

@@ -1,13 +1,19 @@
 """Append-only files: of whole pieces, or of JSON lines that survive a torn last one and are compacted by rename."""
 
+import logging
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from streams.broker.errors import BrokerFailed, Code, RequestRefused
+
+LOGGER = logging.getLogger("fathom.broker")
+# What is kept of a damaged file, beside it, until somebody removes it.
+DAMAGED = ".damaged"
+RESTORE = "take the file from a backup, or take that line out of it: `up` makes its own topics again with their records"
 
 
 class AppendFile:
@@ -64,24 +70,48 @@ class Journal:
         self.lines = 0
 
     def replay(self) -> list[Any]:
-        """All lines; a torn last one is truncated, so that nothing is appended to it."""
+        """All lines; a torn last one is truncated, so that nothing follows it. Raises `BrokerFailed` for damage."""
+        entries, damaged = self._read()
+        for at in damaged:
+            raise BrokerFailed(f"{self._file.path} is damaged at byte {at}; {RESTORE}")
+        return entries
+
+    def salvage(self, fits: Callable[[Any], bool]) -> list[Any]:
+        """All whole lines that fit; where there are others, too, the file is kept beside it as it was."""
+        entries, damaged = self._read(fits)
+        if damaged:
+            path = self._file.path
+            kept = path.with_name(f"{path.name}{DAMAGED}")
+            replace_file(kept, path.read_bytes())
+            LOGGER.error(
+                "%s is damaged at byte %d: %d of its lines are left out, the file as it was is %s; %s",
+                path, damaged[0], len(damaged), kept, "see docs/backup.md#a-damaged-log, and remove it when you have",
+            )  # fmt: skip
+            self.rewrite(entries)
+        return entries
+
+    def _read(self, fits: Callable[[Any], bool] = lambda _: True) -> tuple[list[Any], list[int]]:
+        """The whole lines, and where others begin; a torn last one is truncated."""
         path = self._file.path
         raw = path.read_bytes() if path.exists() else b""
-        entries, sound = [], 0
+        entries, damaged, at, sound = [], [], 0, 0
         for line in raw.splitlines(keepends=True):
             try:
-                if not line.endswith(b"\n"):
-                    break
-                entries.append(orjson.loads(line))
-            except orjson.JSONDecodeError as e:
-                if sound + len(line) < len(raw):
-                    raise BrokerFailed(f"{path} is damaged at byte {sound}; restore the file.") from e
-                break
-            sound += len(line)
+                entry = orjson.loads(line) if line.endswith(b"\n") else None
+            except orjson.JSONDecodeError:
+                entry = None
+            if entry is not None and fits(entry):
+                entries.append(entry)
+                sound = at + len(line)
+            else:
+                damaged.append(at)
+            at += len(line)
+        # A line behind which nothing is whole may be of a write that was interrupted.
+        damaged = [each for each in damaged if each < sound]
         if sound < len(raw):
             os.truncate(path, sound)
         self._file.size, self.lines = sound, len(entries)
-        return entries
+        return entries, damaged
 
     def append(self, entries: Iterable[object], sync: bool = False) -> None:
         lines = [orjson.dumps(entry, option=orjson.OPT_APPEND_NEWLINE) for entry in entries]
@@ -96,20 +126,29 @@ class Journal:
     def rewrite(self, entries: Iterable[object]) -> None:
         """Replace all lines by these, atomically."""
         lines = [orjson.dumps(entry, option=orjson.OPT_APPEND_NEWLINE) for entry in entries]
-        path = self._file.path
-        fresh = AppendFile(path.with_suffix(".new"))
-        fresh.remove()
-        try:
-            fresh.append(b"".join(lines))
-        finally:
-            fresh.close()
-        self.close()
-        fresh.path.rename(path)
-        sync_directory(path.parent)
-        self._file.size, self.lines = fresh.size, len(lines)
+        content = b"".join(lines)
+        self.close(sync=False)
+        replace_file(self._file.path, content)
+        self._file.size, self.lines = len(content), len(lines)
 
-    def close(self) -> None:
-        self._file.close()
+    def sync(self) -> None:
+        self._file.sync()
+
+    def close(self, sync: bool = True) -> None:
+        self._file.close(sync)
+
+
+def replace_file(path: Path, content: bytes, sync: bool = True) -> None:
+    """Put a private file of this content in the place of a file, wholly or not at all; with `sync` on the disk."""
+    fresh = AppendFile(path.with_name(f"{path.name}.new"))
+    fresh.remove()
+    try:
+        fresh.append(content)
+    finally:
+        fresh.close(sync)
+    fresh.path.rename(path)
+    if sync:
+        sync_directory(path.parent)
 
 
 def sync_directory(path: Path) -> None:

@@ -32,18 +32,20 @@ class BrokerProcess(ChildProcess):
         arguments += ["--port", str(port), "--partitions", str(partitions), "--connections", str(connections)]
         arguments += ["--retention-check", str(retention_check_s), *(["--auto-create"] if auto_create else [])]
         self.start_module("streams.broker", *arguments)
-        said = self._first_line()
+        said = self._next_line()
+        while said.get("event") == "loading":
+            said = self._next_line()
         if said.get("event") != "listening":
             self.kill()
             raise BrokerFailed(said.get("reason", "The embedded broker ended before it could listen."))
         self.bootstrap = said["bootstrap"]
         return self.bootstrap
 
-    def _first_line(self) -> dict[str, str]:
+    def _next_line(self) -> dict[str, str]:
         try:
             line = self.ask(START_TIMEOUT_S)
         except TimeoutError:
-            return {"reason": f"The embedded broker did not listen within {START_TIMEOUT_S:.0f} s."}
+            return {"reason": f"The embedded broker said nothing for {START_TIMEOUT_S:.0f} s and did not listen."}
         except OSError:
             return {}
         said: dict[str, str] = orjson.loads(line) if line.endswith(b"\n") else {}

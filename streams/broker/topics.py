@@ -5,14 +5,19 @@ journal must not cost the records as well. A config that this broker cannot hono
 and ignored.
 """
 
+import logging
 import re
-from collections.abc import Iterable, Mapping
+import shutil
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from streams.broker import clean_stop
 from streams.broker.errors import Code, RequestRefused
 from streams.broker.journal import Journal
-from streams.broker.log import PartitionLog
+from streams.broker.log import PartitionLog, Work, at_once
+
+LOGGER = logging.getLogger("fathom.broker")
 
 NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 MAX_PARTITIONS = 1_000
@@ -24,7 +29,8 @@ DEFAULT_CONFIGS: Mapping[str, str] = {
     "min.insync.replicas": "1",
     "retention.bytes": "-1",
     "retention.ms": "604800000",
-    "segment.bytes": "67108864",
+    # After a kill the last segment of every log is read at the start: 64 MB, as in Kafka, would be most of all logs.
+    "segment.bytes": "4194304",
 }
 # The configs that may differ from their default, with their minimum.
 LOWEST: Mapping[str, int] = {"max.message.bytes": 0, "retention.bytes": -1, "retention.ms": -1, "segment.bytes": 1024}
@@ -55,15 +61,16 @@ def _objection(name: str, value: str | None) -> str | None:
 
 
 class BrokerTopic:
-    def __init__(self, folder: Path, name: str, partitions: int, configs: dict[str, str]) -> None:
+    """A topic and its logs, each made or loaded by `open_log` from its name."""
+
+    def __init__(self, name: str, partitions: int, configs: dict[str, str], open_log: Callable[[str], PartitionLog]):
         self.name, self.configs = name, configs
         self.partitions: list[PartitionLog] = []
-        self._folder = folder
+        self._open_log = open_log
         self.grow(partitions)
 
     def grow(self, count: int) -> None:
-        added = range(len(self.partitions), count)
-        self.partitions += [PartitionLog(self._folder / f"{self.name}-{index}") for index in added]
+        self.partitions += [self._open_log(log_name(self.name, i)) for i in range(len(self.partitions), count)]
 
     def setting(self, name: str) -> int:
         return int(self.configs.get(name, DEFAULT_CONFIGS[name]))
@@ -73,12 +80,34 @@ class BrokerTopic:
             log.remove()
 
 
+def log_name(topic: str, partition: int) -> str:
+    """The folder of a partition's log."""
+    return f"{topic}-{partition}"
+
+
 class Topics:
-    def __init__(self, directory: Path, default_partitions: int = 1, auto_create: bool = False) -> None:
+    """All topics of a directory.
+
+    `later` is given work that may wait for the disk, `drained` waits until it is done; `loading` is called while logs
+    load.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        default_partitions: int = 1,
+        auto_create: bool = False,
+        later: Callable[[Work], object] = at_once,
+        drained: Work = lambda: None,
+        loading: Work = lambda: None,
+    ) -> None:
         self._folder = directory / "logs"
         self._folder.mkdir(mode=0o700, exist_ok=True)
         self._journal = Journal(directory / "topics.jsonl")
         self._default_partitions, self._auto_create = default_partitions, auto_create
+        self._later, self._drained, self._loading = later, drained, loading
+        # Each of use once: a log that is deleted and made again begins at 0.
+        self._ends = clean_stop.read(directory)
         self.by_name: dict[str, BrokerTopic] = {}
         self._load()
 
@@ -93,13 +122,21 @@ class Topics:
                 kept.setdefault(name, {}).update(entry)
                 removed.pop(name, None)
         for name, count in removed.items():
-            BrokerTopic(self._folder, name, count, {}).remove()
+            for number in range(count):
+                shutil.rmtree(self._folder / log_name(name, number), ignore_errors=True)
         for name, entry in kept.items():
-            self.by_name[name] = BrokerTopic(self._folder, name, entry["partitions"], entry.get("configs", {}))
+            self.by_name[name] = self._topic(name, entry["partitions"], entry.get("configs", {}))
         self._journal.rewrite(
             {"topic": topic.name, "partitions": len(topic.partitions), "configs": topic.configs}
             for topic in self.by_name.values()
         )
+
+    def _topic(self, name: str, partitions: int, configs: dict[str, str]) -> BrokerTopic:
+        return BrokerTopic(name, partitions, configs, self._open_log)
+
+    def _open_log(self, name: str) -> PartitionLog:
+        self._loading()
+        return PartitionLog(self._folder / name, None if self._ends is None else self._ends.pop(name, 0), self._later)
 
     def existing(self, name: str, first_use: bool = False) -> BrokerTopic:
         """The topic; on first use it is created, if auto-creation is on."""
@@ -136,10 +173,11 @@ class Topics:
     def create(self, name: str, partitions: int, configs: dict[str, str]) -> None:
         count = self.check_new(name, partitions)
         self._journal.append([{"topic": name, "partitions": count, "configs": configs}], sync=True)
-        self.by_name[name] = BrokerTopic(self._folder, name, count, configs)
+        self.by_name[name] = self._topic(name, count, configs)
 
     def delete(self, name: str) -> None:
         topic = self.existing(name)
+        self._drained()
         # Journal first: after a crash in between, loading completes the removal.
         self._journal.append([{"topic": name, "removed": True}], sync=True)
         del self.by_name[name]
@@ -166,8 +204,26 @@ class Topics:
             for log in topic.partitions:
                 log.retain(age, size, now)
 
-    def close(self) -> None:
-        for topic in self.by_name.values():
-            for log in topic.partitions:
-                log.close()
-        self._journal.close()
+    def logs(self) -> dict[str, PartitionLog]:
+        """All logs, by name."""
+        return {
+            log_name(topic.name, number): log
+            for topic in self.by_name.values()
+            for number, log in enumerate(topic.partitions)
+        }
+
+    def close(self) -> bool:
+        """Put everything on the disk; whether all of it is there."""
+        closed = [_closed(name, log) for name, log in self.logs().items()]
+        # Each of its lines is on the disk since it was written.
+        self._journal.close(sync=False)
+        return all(closed)
+
+
+def _closed(name: str, log: PartitionLog) -> bool:
+    try:
+        log.close()
+    except OSError as error:
+        LOGGER.error("the log %s cannot be put on the disk: %s; check the disk", name, error)
+        return False
+    return True

@@ -58,6 +58,7 @@ def test_a_kill_in_the_middle_of_writing_loses_nothing_that_was_acknowledged(nod
 def test_topics_configs_and_offsets_survive_a_kill(node: Node) -> None:
     async def before(address: str) -> str:
         topic = await create_topic(address, partitions=5, configs={"retention.ms": "77777"})
+        await fill(address, topic, b"1", b"2", b"3")
         for offset in (1, 2, 3):
             assert await commit_offset(address, "group", topic, offset) == 0
         return topic

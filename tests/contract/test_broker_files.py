@@ -10,6 +10,7 @@ from aiokafka.protocol import admin
 from streams.broker.errors import BrokerFailed
 from tests.contract.broker_cluster import batch, bounds, create_topic, eventually, fetch_request, put, read_values, wire
 from tests.contract.broker_node import Node, commit_offset, committed, fill, partitions
+from tests.contract.test_broker_librdkafka import read as librdkafka_reads
 
 OUT_OF_RANGE = 1
 
@@ -45,6 +46,7 @@ def test_a_torn_tail_is_cut_off_and_written_over(node: Node, tail: str) -> None:
 def test_a_torn_last_journal_line_is_ignored_and_written_over(node: Node, name: str) -> None:
     address = node.start()
     topic = asyncio.run(create_topic(address))
+    asyncio.run(fill(address, topic, *[b"x"] * 5))
     asyncio.run(commit_offset(address, "group", topic, 4))
     node.process.kill()
     with (node.directory / f"{name}.jsonl").open("ab") as journal:
@@ -69,15 +71,39 @@ def test_a_journal_damaged_in_the_middle_is_reported_not_guessed(node: Node) -> 
         node.start()
 
 
-def test_a_closed_segment_that_is_damaged_is_reported_not_cut(node: Node) -> None:
+# Damage
+
+
+@pytest.mark.parametrize("segment_bytes", ["1024", "4194304"], ids=["earlier-file", "last-file"])
+def test_what_is_around_a_damaged_record_is_read_by_every_client_with_its_offset(
+    node: Node, capfd: pytest.CaptureFixture[str], segment_bytes: str
+) -> None:
+    values = [b"%d" % number * 300 for number in range(6)]
     address = node.start()
-    topic = asyncio.run(create_topic(address, configs={"segment.bytes": "1024"}))
-    asyncio.run(fill(address, topic, *[b"x" * 600] * 4))
-    node.process.kill()
-    first = node.segments(topic)[0]
-    first.write_bytes(first.read_bytes()[:-10])
-    with pytest.raises(BrokerFailed, match="damaged"):
-        node.start()
+    topic = asyncio.run(create_topic(address, configs={"segment.bytes": segment_bytes}))
+    asyncio.run(fill(address, topic, *values))
+    node.process.stop()
+    path = node.segments(topic)[0]
+    raw = bytearray(path.read_bytes())
+    raw[len(raw) // 3 if segment_bytes == "4194304" else 100] ^= 0xFF
+    path.write_bytes(raw)
+    address = node.start()
+    lost = 2 if segment_bytes == "4194304" else 0
+    kept = [*values[:lost], *values[lost + 1 :]]
+    assert asyncio.run(read_values(address, topic, 5)) == kept
+    assert [(each.offset(), each.value()) for each in librdkafka_reads(address, topic, 5)] == [
+        (number, value) for number, value in enumerate(values) if number != lost
+    ]
+    assert asyncio.run(fill(address, topic, b"next")) == [(0, 6)]
+    assert f"{path} is damaged at byte" in capfd.readouterr().err
+    assert len([*path.parent.glob("*.damaged")]) == 1
+
+
+def test_a_start_that_takes_long_says_so_and_is_waited_for(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = iter([b'{"event":"loading"}\n', b'{"event":"loading"}\n', b'{"event":"listening","bootstrap":"h:1"}\n'])
+    monkeypatch.setattr(node.process, "start_module", lambda *_: None)
+    monkeypatch.setattr(node.process, "ask", lambda _: next(said))
+    assert node.start() == "h:1"
 
 
 # Retention
