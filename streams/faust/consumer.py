@@ -49,7 +49,7 @@ from mode import Service
 from streams.faust.copartition_merger import CopartitionMerger
 from streams.faust.crash_mark import CrashMark, PartitionMarks
 from streams.faust.fetch_loop import FetchLoop, Marks
-from streams.faust.watermark import Watermark
+from streams.faust.watermark import Watermark, first_to_read
 from streams.kafka import aiokafka_private
 
 RETRY_S = 0.2
@@ -196,8 +196,10 @@ class DirectConsumer(Consumer):
 
     async def _take_over(self, assigned: frozenset[TopicPartition]) -> None:
         await self.delivery.quiet()
-        marks = await self._seek_all(assigned)
+        marks, moved = await self._seek_all(assigned)
         self.delivery.reset(marks)
+        # Before a record comes: until then the log may grow past an offset that it had lost.
+        await self.commit(also=moved)
         self.held = assigned
         if await self._run_hook(self._on_partitions_assigned, None):
             self.app.on_rebalance_end()
@@ -222,23 +224,26 @@ class DirectConsumer(Consumer):
             await self.crash(error)
         return error is None
 
-    async def _seek_all(self, assigned: frozenset[TopicPartition]) -> Marks:
+    async def _seek_all(self, assigned: frozenset[TopicPartition]) -> tuple[Marks, set[TopicPartition]]:
+        """Move to where reading begins; also returns the partitions where that is not what was committed."""
         if not assigned:
             self.crashes.begin({}, monotonic())
-            return {}
+            return {}, set()
         committed, first, last = await self._ask_offsets(assigned)
         marks: Marks = {}
+        moved: set[TopicPartition] = set()
         left = {tp: committed[tp].metadata if tp in committed else None for tp in assigned}
         self.crashes.begin({tp: (CrashMark.read(left[tp]), last[tp]) for tp in assigned}, monotonic())
         for tp in assigned:
             mine = committed[tp].offset if tp in committed else None
-            start = first[tp] if mine is None else mine
-            if not first[tp] <= start <= last[tp]:
-                self.log.warning("%s-%s: %s is outside the log, read from its start", *tp, start)
-                start = first[tp]
+            start = first_to_read(mine, first[tp], last[tp])
+            if mine not in (None, start):
+                lost = "the log has lost what was committed" if start == last[tp] else "what is before it was removed"
+                self.log.error("group %s: %s-%s: begins at %s, not at %s: %s", self.app.conf.id, *tp, start, mine, lost)
+                moved.add(tp)
             self.client.seek(tp, start)
             marks[tp] = Watermark(start, mine if start == mine else None)
-        return marks
+        return marks, moved
 
     async def _ask_offsets(
         self, assigned: frozenset[TopicPartition]

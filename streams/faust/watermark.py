@@ -90,3 +90,11 @@ class Watermark:
         while order and order[0][0] not in held:
             order.popleft()
             self._passed += 1
+
+
+def first_to_read(committed: int | None, first: int, end: int) -> int:
+    """Where reading begins in a log from offset `first` up to before `end`; without a commit at its first.
+
+    A commit beyond the end says that all that is there was done: the log has lost records that the commit outlived.
+    """
+    return first if committed is None else min(max(committed, first), end)

@@ -17,6 +17,7 @@ from streams.kafka.record_batches import HEADER_SIZE
 from streams.kafka.records import Record
 from tests.builders.batches import batch, changed
 from tests.contract.broker_cluster import EXTERNAL, create_topic, eventually, fresh, put, wire
+from tests.contract.broker_node import commit_offset, committed
 
 GARBAGE = b"\xff" * 50
 GZIP, SNAPPY, LZ4, ZSTD = 1, 2, 3, 4
@@ -91,6 +92,24 @@ def test_a_group_reads_every_codec_and_passes_over_what_cannot_be_read_once(boot
     assert EXTERNAL or taken == 14
     assert all(record.value.why for record in kept)  # type: ignore[union-attr]
     assert again == []
+
+
+def test_a_group_that_committed_more_than_the_log_has_repeats_nothing_and_misses_nothing_new(
+    bootstrap: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def scenario() -> list[bytes | None]:
+        topic, group = await create_topic(bootstrap), fresh("group")
+        async with wire(bootstrap) as connection:
+            for number in range(10):
+                await put(connection, topic, batch([b"%d" % number]))
+            await commit_offset(bootstrap, group, topic, 1_000)
+            assert await _delivered(bootstrap, topic, group, 10) == []
+            assert await committed(bootstrap, group, topic) == 10
+            await put(connection, topic, batch([b"new"]))
+        return [record.value for record in await _delivered(bootstrap, topic, group, 11)]
+
+    assert asyncio.run(scenario()) == [b"new"]
+    assert "begins at 10, not at 1000: the log has lost what was committed" in caplog.text
 
 
 def test_a_reader_of_a_range_reads_past_what_cannot_be_read(bootstrap: str) -> None:
