@@ -18,6 +18,7 @@ from typing import IO, Any
 # The root of our modules for `-m`, however the parent was started.
 PACKAGE_ROOT = Path(__file__).resolve().parents[1]
 PIECE_BYTES = 65_536
+PRIVATE = 0o077
 
 # The shell becomes the command, so that its exit is seen at once; the guardian keeps the other end of our pipe.
 # `kill 0` reaches only this process group: a pid could have been reused meanwhile.
@@ -45,7 +46,8 @@ class ChildProcess:
 
     def _start(self, command: list[str], **options: Any) -> None:
         self.end()
-        self._popen = subprocess.Popen(command, bufsize=0, start_new_session=True, **options)
+        # What children keep is private: each writes files of a store.
+        self._popen = subprocess.Popen(command, bufsize=0, start_new_session=True, umask=PRIVATE, **options)
         self._owner = os.getpid()
 
     @property

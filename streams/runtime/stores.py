@@ -1,6 +1,7 @@
 """The stores of one worker, opened by URL: in this process's memory, embedded in its data directory, or a server."""
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from streams.stores.graph.kglite_engine import KgliteGraph
 from streams.stores.graph.memory import InMemoryGraph
 from streams.stores.graph.store import GraphStore
 from streams.stores.language import best_language
+from streams.stores.ownership import PRIVATE_UMASK
 from streams.stores.passages.index_process import IndexProcess, spawn_index
 from streams.stores.passages.memory import MemoryPassageIndex
 from streams.stores.passages.vectors import HashingEmbedder, UseEmbedder
@@ -122,7 +124,8 @@ class _Opening:
         self._settings = settings
         self._spawned = index or spawn_index(settings)
         self._checks: dict[str, Check] = {}
-        self._closers: list[Close] = []
+        # The graph's engine writes files of its own whenever it likes.
+        self._closers: list[Close] = [partial(_restore, os.umask(PRIVATE_UMASK))]
 
     def all(self) -> Stores:
         if self._spawned is not None:
@@ -200,6 +203,10 @@ class _Opening:
         self._checks["graph"] = graph.ping
         self._closers.append(graph.close)
         return graph
+
+
+async def _restore(umask: int) -> None:
+    os.umask(umask)
 
 
 async def _always() -> None:

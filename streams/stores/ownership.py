@@ -2,11 +2,13 @@
 
 import fcntl
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from agents.errors import FathomError
 
 LOCK = "owner.lock"
+PRIVATE_UMASK = 0o077
 
 
 class DirectoryInUse(FathomError):
@@ -19,6 +21,18 @@ class DirectoryInUse(FathomError):
         )
         self.path = path
         self.owner = owner
+
+
+def private(directory: Path) -> Path:
+    """The directory, made if it is not there, closed to other users with all that is in it: it holds what was said."""
+    directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+    for path in (directory, *directory.rglob("*")):
+        mode = 0o700 if path.is_dir() else 0o600 if path.is_file() else None
+        # A file that an engine has removed meanwhile needs no closing; what is another user's is that one's to close.
+        with suppress(FileNotFoundError, PermissionError):
+            if mode is not None and not path.is_symlink():
+                path.chmod(mode)
+    return directory
 
 
 class Ownership:

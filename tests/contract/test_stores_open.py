@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import stat
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,29 @@ def test_embedded_stores_remember_after_they_are_opened_again(tmp_path):
 
     asyncio.run(first(open_stores(settings(tmp_path))))
     asyncio.run(second(open_stores(settings(tmp_path))))
+
+
+def test_no_other_user_of_the_machine_reads_a_store_whatever_its_directory_was_before(tmp_path):
+    async def story() -> None:
+        await use(stores)
+        await stores.close()
+
+    # As an earlier version left it, in a directory that `mkdir` made.
+    for name in ("graph", "index", "valkey"):
+        (tmp_path / name / "older").mkdir(parents=True)
+        (tmp_path / name / "older" / "file").write_text("what was said")
+        (tmp_path / name).chmod(0o755)
+        (tmp_path / name / "older" / "file").chmod(0o644)
+    before = os.umask(0o022)
+    try:
+        stores = open_stores(settings(tmp_path))
+        asyncio.run(story())
+        assert os.umask(0o022) == 0o022
+    finally:
+        os.umask(before)
+    paths = [path for path in tmp_path.rglob("*") if path.is_dir() or path.is_file()]
+    assert len(paths) > 20
+    assert {(path.is_dir(), stat.S_IMODE(path.stat().st_mode)) for path in paths} == {(True, 0o700), (False, 0o600)}
 
 
 def test_a_worker_that_needs_no_passages_opens_no_index(tmp_path):

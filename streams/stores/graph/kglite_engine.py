@@ -16,7 +16,7 @@ from streams.stores.graph.cypher import Statement, statements_of
 from streams.stores.graph.rows import Found, Properties, RowBatch
 from streams.stores.graph.store import Engine, GraphStore
 from streams.stores.guard import CircuitBreaker
-from streams.stores.ownership import DirectoryInUse, Ownership
+from streams.stores.ownership import DirectoryInUse, Ownership, private
 
 FILE = "graph.kgl"
 TIMEOUT_S = 5.0
@@ -85,7 +85,7 @@ class KgliteEngine(Engine):
     """
 
     def __init__(self, directory: Path, timeout: float = TIMEOUT_S) -> None:
-        self._owned = Ownership(directory)
+        self._owned = Ownership(private(directory))
         self._directory = directory
         # Unknown labels and properties are normal in an empty graph and not worth a log line each.
         kglite.set_query_warning_policy("silent")

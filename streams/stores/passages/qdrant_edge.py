@@ -24,7 +24,7 @@ from agents.errors import Unavailable
 from agents.ports.models import Embedder
 from agents.ports.passages import Hit, Page, Passage, PassageQuery
 from streams.stores.guard import CircuitBreaker
-from streams.stores.ownership import Ownership
+from streams.stores.ownership import Ownership, private
 from streams.stores.passages.candidates import CANDIDATES, Candidates, Texts, hits_of
 from streams.stores.passages.edge_rewriting import recover, rewritten
 from streams.stores.passages.edge_search import (
@@ -83,7 +83,7 @@ class QdrantEdgeIndex:
         self._directory = directory
         self._vectors = BatchingEmbedder(embedder)
         self._admin = admin
-        self._owned = Ownership(directory, owner)
+        self._owned = Ownership(private(directory), owner)
         self._guard = CircuitBreaker("index", timeout=timeout, errors=(Exception,), is_outage=_is_outage)
         try:
             check(directory, embedder)

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from agents.errors import Unavailable
 from streams.child_process import ChildProcess
-from streams.stores.ownership import Ownership
+from streams.stores.ownership import Ownership, private
 
 START_S = 15.0
 STOP_S = 5.0
@@ -68,7 +68,7 @@ class Valkey:
 
     def start(self) -> None:
         """Start and wait for the first answer; raises `DirectoryInUse`, or `Unavailable` with the end of the log."""
-        self._owned = Ownership(self.directory)
+        self._owned = Ownership(private(self.directory))
         try:
             if len(os.fsencode(self.socket)) > LONGEST_SOCKET:
                 self._socket_directory = tempfile.mkdtemp(prefix="fathom-")
