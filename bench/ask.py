@@ -2,7 +2,7 @@
 
     make bench-ask                last line: JSON
 
-At 50 questions a second every other one is asked with `?wait=pack`, the others by a Kafka client of this process that
+At 50 questions a second every other one is asked with `/ask`, the others by a Kafka client of this process that
 waits for the same records: what callers of the one wait more than callers of the other is what `/ask` adds.
 `simple_below_500_ms` is the share of simple queries that a caller over HTTP had the pack of within half a second.
 """
@@ -122,7 +122,7 @@ async def packs(client: httpx.AsyncClient, direct: Direct) -> dict[str, Any]:
             await direct.ask(f"c{number}", text)
         else:
             body = {"question": text, "conversation_id": f"c{number}", "client_id": "web"}
-            said = await client.post("/ask?wait=pack", json=body)
+            said = await client.post("/ask", json=body)
             if said.status_code != 200:
                 raise SystemExit(f"a question failed: {said.text}")
         took[way].append((time.perf_counter() - began) * 1000)
@@ -153,7 +153,7 @@ async def held(client: httpx.AsyncClient) -> dict[str, Any]:
 
     async def one(number: int) -> int:
         body = {"question": "Bom dia!", "conversation_id": f"held-{number}", "client_id": "web"}
-        said = await client.post("/ask", json=body, headers={"prefer": f"wait={HELD_S}"}, timeout=120)
+        said = await client.post("/ask?wait=answer", json=body, headers={"prefer": f"wait={HELD_S}"}, timeout=120)
         return said.status_code
 
     statuses = await asyncio.gather(*(one(number) for number in range(HELD)))

@@ -2,7 +2,7 @@
 
     make bench-front              last line: JSON
 
-At 20 requests a second, in turn: a pack by `/ask?wait=pack`, an answer of a scripted model alone, whole and streamed,
+At 20 requests a second, in turn: a pack by `/ask`, an answer of a scripted model alone, whole and streamed,
 and both by the front. What the front adds is its time less those of the other two; of a stream, to the first words.
 """
 
@@ -70,7 +70,7 @@ async def figures(url: str, listener: socket.socket) -> dict[str, Any]:
         body: dict[str, Any] = {"question": text, "conversation_id": f"c{number}", "client_id": "web"}
         if way != "ask":
             body = {"model": "m", "messages": [{"role": "user", "content": text}], "stream": way.endswith("stream")}
-        to = f"{url}/ask?wait=pack" if way == "ask" else f"{url}{PATH}" if way.startswith("front") else alone
+        to = f"{url}/ask" if way == "ask" else f"{url}{PATH}" if way.startswith("front") else alone
         began = time.perf_counter()
         async with client.stream("POST", to, json=body, headers={"fathom-conversation": f"c{number}"}) as said:
             async for _ in said.aiter_bytes():

@@ -74,7 +74,7 @@ def test_five_hundred_connections_wait_at_a_time_and_each_gets_its_own_answer(tm
         # By hand: five hundred connections of httpx take half a minute.
         reading, writing = await asyncio.open_connection(base.host, base.port)
         body = json.dumps({**QUESTION, "conversation_id": f"c{number}"}).encode()
-        head = f"POST /ask?wait=pack HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {TOKEN}\r\n"
+        head = f"POST /ask HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {TOKEN}\r\n"
         head += f"content-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
         writing.write(head.encode() + body)
         said = await reading.readuntil(b"\r\n\r\n")

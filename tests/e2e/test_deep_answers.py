@@ -67,7 +67,7 @@ def test_decisions_of_the_last_days_are_in_the_graph_of_the_process(
     client: httpx.Client, tenant: Tenant, stranger: Tenant
 ):
     asked = {"question": "Quanto dura o intervalo?", "conversation_id": str(uuid4()), "client_id": "web"}
-    pack = taken(client.post("/ask?wait=pack", json=asked, headers={"fathom-user": "ana"}), 200)
+    pack = taken(client.post("/ask", json=asked, headers={"fathom-user": "ana"}), 200)
     for _ in range(100):
         said = taken(client.get("/decisions?days=1"), 200)
         if pack["message_id"] in [each["message_id"] for each in said["latest"]]:

@@ -122,7 +122,7 @@ def test_tool_calls_by_command(tour: Tour):
 
 def test_over_http(tour: Tour):
     question = {"question": "Who approves refunds?", "conversation_id": "h1", "client_id": "web"}
-    tour.posts("/ask?wait=pack", question)
+    tour.posts("/ask", question)
     tour.posts("/assess", {"query": "Who approves refunds?"})
     tour.posts("/assess", {}, 422)
     tour.posts("/corrections", {"text": "It is day 20", "claim_id": NO_CLAIM}, 422)

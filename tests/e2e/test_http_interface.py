@@ -75,7 +75,7 @@ def test_a_document_is_found_once_it_is_said_to_be_visible(client: httpx.Client)
 def test_a_pack_is_the_text_for_a_prompt_where_markdown_is_wanted(client: httpx.Client):
     markdown = {"accept": "text/markdown"}
     body = {"question": "O que é o contrato Borealis?", "conversation_id": "text", "client_id": "web"}
-    said = client.post("/ask?wait=pack", json=body, headers=markdown)
+    said = client.post("/ask", json=body, headers=markdown)
     assert (said.status_code, said.headers["content-type"]) == (200, "text/markdown; charset=utf-8")
     again = client.get(f"/packs/{said.headers['fathom-message-id']}", headers=markdown)
     assert again.text == said.text

@@ -35,7 +35,7 @@ def broker(tenant: Tenant) -> str:
 
 def test_the_pack_over_http_is_the_record_of_the_topic_in_the_callers_trace(broker: str, url: str):
     trace = "0af7651916cd43dd8448eb211c80319c"
-    said = post(f"{url}?wait=pack", question("Qual o prazo?", "c1"), ANA, traceparent=f"00-{trace}-b7ad6b7169203331-01")
+    said = post(url, question("Qual o prazo?", "c1"), ANA, traceparent=f"00-{trace}-b7ad6b7169203331-01")
     assert said.status_code == 200
     pack = said.json()
     assert (pack["message_id"], pack["user_id"]) == (said.headers["fathom-message-id"], "ana")
@@ -51,7 +51,7 @@ def test_the_answer_is_that_of_the_assistant_in_exactly_four_fields(tenant: Tena
     conversation = str(uuid4())
     answers: list[httpx.Response] = []
     body = question("Qual o prazo do contrato?", conversation)
-    asking = threading.Thread(target=lambda: answers.append(post(url, body, ANA)))
+    asking = threading.Thread(target=lambda: answers.append(post(f"{url}?wait=answer", body, ANA)))
     asking.start()
     # The assistant reads packs, and answers their messages.
     deadline = time.monotonic() + 60

@@ -58,7 +58,7 @@ def test_what_nobody_can_read_is_set_aside_on_every_topic_of_outsiders_and_all_g
 
     written = asyncio.run(write())
     asked = {"question": "Is everything still there?", "conversation_id": "u", "client_id": "web"}
-    assert tenant.client().post("/ask", params={"wait": "pack"}, json=asked).status_code == 200
+    assert tenant.client().post("/ask", json=asked).status_code == 200
     wanted = {f"{topic}:0:{base + 1}" for topic, base in written}
     until(lambda: wanted <= _set_aside(up).keys())
     assert "codec 7, which Kafka does not define" in _set_aside(up)[f"messages.in:0:{_base(written) + 1}"]

@@ -1,4 +1,4 @@
-"""`POST /ask`: a question to `messages.in`, and the answer of `answers.out` or the pack of `context-packs.out`.
+"""`POST /ask`: a question to `messages.in`, and its pack of `context-packs.out` or the answer of `answers.out`.
 
 A client of the topics like any other: the response body is the record's value, byte for byte, or the pack's text.
 """
@@ -33,7 +33,7 @@ from streams.edges.http.sending import SOURCE, CallHeaders, CallSender, patience
 from streams.edges.http.whose import client_of, grant_of, user_of
 from streams.telemetry import metrics
 
-WAITS: Mapping[str, Topic] = {"answer": ANSWERS_OUT, "pack": CONTEXT_PACKS}
+WAITS: Mapping[str, Topic] = {"pack": CONTEXT_PACKS, "answer": ANSWERS_OUT}
 Tier = Literal["minimal", "standard", "deep"]
 RESPONSE_HEADERS = {
     name: {"schema": {"type": "string"}} for name in ("X-Request-Id", "Fathom-Message-Id", "traceparent")
@@ -44,7 +44,9 @@ GONE = 499
 class AskQuery(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    wait: Literal["answer", "pack"] = Field("answer", description="what to wait for")
+    wait: Literal["pack", "answer"] = Field(
+        "pack", description="wait for the context pack, or for the answer that an assistant publishes"
+    )
     deep: bool = DEEP_QUERY
 
 
@@ -86,9 +88,9 @@ class AskRoute(LoggedRoute):
 
     sentences: ClassVar = {
         **LoggedRoute.sentences,
-        "": "the query parameters are `wait`, which is `answer` or `pack`, and `deep`, which is `true`",
+        "": "the query parameters are `wait`, which is `pack` or `answer`, and `deep`, which is `true`",
         "deep": "deep: is `true`, for the pack and the answer by cognition; leave it out for one of the two",
-        "wait": "wait: is `answer` (of the assistant) or `pack` (its context)",
+        "wait": "wait: is `pack` (the question's context) or `answer` (of the assistant)",
         "Fathom-Tier": f"the header Fathom-Tier is one of {', '.join(get_args(Tier))}",
     }
 
@@ -107,10 +109,10 @@ def ask_router(exchange: Exchange, seconds: float, deep_s: float) -> APIRouter:
         "/ask",
         AskEndpoint(exchange, seconds, deep_s).ask,
         methods=["POST"],
-        summary="Ask a question and wait for its answer, or for its context pack",
-        response_model=AnswerGiven | ContextPack | DeepReply,
-        response_description="the answer, or the pack, as on the topic, or with `deep=true` pack and deep answer; with "
-        " `Accept: text/markdown` the text of the pack, or of the deep answer",
+        summary="Ask a question and wait for its context pack, or for its answer",
+        response_model=ContextPack | AnswerGiven | DeepReply,
+        response_description="the pack, or the answer, as on the topic, or with `deep=true` pack and deep answer; with "
+        "`Accept: text/markdown` the text of the pack, or of the deep answer",
         responses={200: {"headers": RESPONSE_HEADERS, "content": MARKDOWN_PACK}, **problems(ASK_PROBLEMS)},
     )
     return router
@@ -133,10 +135,10 @@ class AskEndpoint:
     ) -> Response:
         """The question becomes a user turn of its conversation, on `messages.in`.
 
-        With `wait=answer` the response is the record of `answers.out` that answers it, which comes once an assistant
-        has published its turn with `answers` set to the message's id; with `wait=pack` it is the record of
-        `context-packs.out`. With `deep=true` cognition answers, too, and the response is the pack and that answer; 409
-        says that cognition is off. The tenant is the token's.
+        The response is its pack, the record of `context-packs.out`. With `wait=answer` it is the record of
+        `answers.out` that answers the question, which comes once an assistant has published its turn with `answers`
+        set to the message's id. With `deep=true` cognition answers, too, and the response is the pack and that answer;
+        409 says that cognition is off. The tenant is the token's.
         """
         if not question.question.strip():
             raise Problem(422, "question: there is no text in it")

@@ -15,7 +15,7 @@ from starlette.requests import Request
 
 from schemas.base import Id, derive
 from schemas.depth import LEAST_WAIT_MS
-from schemas.topics import Topic
+from schemas.topics import ANSWERS_OUT, Topic
 from streams.edges.client import records
 from streams.edges.client.ask import UNKNOWN_CONVERSATION, RefusedRecord
 from streams.edges.client.errors import CommandFailed
@@ -184,7 +184,11 @@ def _late(sent: SentRecord | None, wanted: ExpectedReply, seconds: float) -> str
     if sent is None:
         return f"the broker did not say within {seconds:g} s whether it has the question; {again}"
     nothing = "no answer by cognition" if wanted.deep else "nothing"
-    later = ", and GET /answers/{message_id} has it once it is there" if wanted.deep else ""
+    later = ""
+    if wanted.deep:
+        later = ", and GET /answers/{message_id} has it once it is there"
+    elif wanted.topic == ANSWERS_OUT.name:
+        later = "; only an assistant publishes answers: for the context pack leave out `wait=answer`"
     return (
         f"the question is at {sent.topic}[{sent.partition}]@{sent.offset}, but {nothing} came on {wanted.topic} within "
         f"{seconds:.3g} s; {again}{later}"

@@ -53,12 +53,12 @@ def main(folder: Path) -> None:
         base = f"http://{json.loads(up.stdout.readline())['http']}"
         token = (data / "token").read_text().strip()
         at, question = f"embedded://{data / 'broker'}", {"question": "Hello!", "conversation_id": "c", "client_id": "w"}
-        seen["before"] = said(f"{base}/ask?wait=pack", question, token)[0]
+        seen["before"] = said(f"{base}/ask", question, token)[0]
         free = os.statvfs(folder)
         ballast.write_bytes(bytes(free.f_bavail * free.f_frsize - 5_000_000))
         seen["not_ready"] = until(lambda: said(f"{base}/health/ready"), 503)
         seen["live"] = said(f"{base}/health/live")[0]
-        seen["http"] = said(f"{base}/ask?wait=pack", {**question, "question": "Thanks!"}, token)
+        seen["http"] = said(f"{base}/ask", {**question, "question": "Thanks!"}, token)
         (folder.parent / "note.md").write_text("# Note\n\nThe door code is 4711.\n")
         seen["ingest"] = ended("ingest", str(folder.parent / "note.md"), "--broker", at)
         seen["tail"] = ended("tail", "messages.in", "--from-beginning", "--limit", "1", "--broker", at)
@@ -79,7 +79,7 @@ def main(folder: Path) -> None:
         seen["sent"] = sending.wait(WAIT_S)
         seen["ready_again"] = until(lambda: said(f"{base}/health/ready"), 200)
         seen["messages"] = ended("tail", "messages.in", "--from-beginning", "--limit", "2", "--broker", at)
-        seen["after"] = said(f"{base}/ask?wait=pack", {**question, "question": "Are you there?"}, token)[0]
+        seen["after"] = said(f"{base}/ask", {**question, "question": "Are you there?"}, token)[0]
     finally:
         up.terminate()
         seen["ended"] = up.wait(WAIT_S)

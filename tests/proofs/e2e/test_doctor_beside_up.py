@@ -79,7 +79,7 @@ class Asking:
         while not self._ended.is_set():
             question = f"Qual é o prazo do projeto {len(self.statuses)}?"
             body = {"question": question, "conversation_id": "beside", "nickname": "Ana", "client_id": "web"}
-            self.statuses.append(self._client.post("/ask?wait=pack", json=body).status_code)
+            self.statuses.append(self._client.post("/ask", json=body).status_code)
             time.sleep(0.5)
 
     def __enter__(self) -> "Asking":

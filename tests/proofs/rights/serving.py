@@ -63,7 +63,7 @@ def call_all(base: str) -> dict[str, int]:
              "client_id": "intranet-web"}  # fmt: skip
     deadline = time.monotonic() + PATIENCE_S
     # It listens before it is connected to the broker, and says so.
-    while (answer := call("POST", "/ask?wait=pack", json=asked)).status_code == 503 and time.monotonic() < deadline:
+    while (answer := call("POST", "/ask", json=asked)).status_code == 503 and time.monotonic() < deadline:
         time.sleep(0.5)
     assert answer.status_code == 200, answer.text
     pack = answer.json()

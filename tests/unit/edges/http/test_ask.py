@@ -58,7 +58,8 @@ def detail(response: httpx.Response, status: int) -> str:
 
 @pytest.mark.covers("S1-30", "S1-32", "CF-57")
 def test_a_question_becomes_a_record_with_its_four_fields_and_the_answer_is_the_record_unchanged(tmp_path: Path):
-    response, exchange = posted(tmp_path, answers, headers={"x-request-id": "r-1", "fathom-tier": "deep"})
+    stated = {"x-request-id": "r-1", "fathom-tier": "deep"}
+    response, exchange = posted(tmp_path, answers, "/ask?wait=answer", headers=stated)
     assert (response.status_code, response.content) == (200, ANSWER)
     [(prepared, wanted)] = exchange.asked
     record = received(prepared)
@@ -85,8 +86,9 @@ def test_what_the_caller_decides_is_in_the_headers_of_the_record_and_not_in_its_
     )
 
 
-def test_the_pack_is_waited_for_where_the_caller_wants_it(tmp_path: Path):
-    response, exchange = posted(tmp_path, answers, path="/ask?wait=pack")
+@pytest.mark.parametrize("path", ["/ask", "/ask?wait=pack"])
+def test_a_question_gets_its_pack_unless_the_caller_wants_an_answer(tmp_path: Path, path: str):
+    response, exchange = posted(tmp_path, answers, path)
     assert response.status_code == 200
     assert exchange.asked[0][1].topic == "context-packs.out"
 
@@ -218,10 +220,17 @@ def test_what_is_not_answered_in_time_says_where_the_question_is(tmp_path: Path)
     response, exchange = posted(tmp_path, never, FATHOM_ASK_TIMEOUT_MS="150")
     said = detail(response, 504)
     assert "messages.in[3]@42" in said
-    assert "answers.out within 0.15 s" in said
+    assert "context-packs.out within 0.15 s" in said
     assert "same Idempotency-Key" in said
     assert response.headers["fathom-message-id"] == exchange.asked[0][0].name
     assert exchange.waiting == 0
+
+
+def test_an_answer_that_nobody_gives_says_where_the_pack_is(tmp_path: Path):
+    response, _ = posted(tmp_path, never, "/ask?wait=answer", FATHOM_ASK_TIMEOUT_MS="150")
+    said = detail(response, 504)
+    assert "answers.out within 0.15 s" in said
+    assert "for the context pack leave out `wait=answer`" in said
 
 
 @pytest.mark.parametrize(

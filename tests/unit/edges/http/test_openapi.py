@@ -89,8 +89,8 @@ def test_the_headers_and_parameters_of_a_question_are_described():
         "Fathom-Tier": "header", "Fathom-User": "header", "traceparent": "header",
     }  # fmt: skip
     assert all(each["description"] and not each["required"] for each in described.values())
-    assert described["wait"]["schema"]["enum"] == ["answer", "pack"]
-    assert described["wait"]["schema"]["default"] == "answer"
+    assert described["wait"]["schema"]["enum"] == ["pack", "answer"]
+    assert described["wait"]["schema"]["default"] == "pack"
     assert described["Fathom-Tier"]["schema"]["enum"] == ["minimal", "standard", "deep"]
     for name in ("Idempotency-Key", "X-Request-Id"):
         assert described[name]["schema"].items() >= {"type": "string", "minLength": 1, "maxLength": 200}.items()
