@@ -16,6 +16,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchem
 NAMESPACE = UUID("6e1f3a52-6f0e-5c8e-9c55-0d5d2a3f4b10")
 _NAMESPACE_BYTES = NAMESPACE.bytes
 PUBLIC_TENANT = "_public"
+# Whose memory every edge asks where nobody names a tenant: that of the token which `fathom up` makes.
+DEFAULT_TENANT = "default"
 MAX_ID_CHARS = 256
 
 T = TypeVar("T")

@@ -18,6 +18,7 @@ from agents.core.cognition.opening import CognitionOptions
 from agents.core.packs.planning import Limits
 from agents.core.packs.tiers import with_latencies
 from schemas.assessment import ModelTier
+from schemas.base import DEFAULT_TENANT
 from schemas.cognition import CognitionFlags, CognitionLimits
 from schemas.depth import DepthLevel
 
@@ -131,7 +132,7 @@ class Settings(BaseSettings):
     )
     http_host: str = "127.0.0.1"
     http_port: int = Field(0, ge=0, le=65535, description="health and metrics; 0 picks a free port")
-    mcp_tenant: str | None = Field(None, description="whose memory `fathom mcp` on stdio asks; the client's by default")
+    mcp_tenant: str = Field(DEFAULT_TENANT, description="whose memory `fathom mcp` on stdio asks")
     mcp_client: str = Field("mcp", description="which application asks over MCP on stdio")
     mcp_user: str | None = Field(None, description="who asks over MCP on stdio; the client by default")
     mcp_tokens_file: Path | None = Field(None, description="JSON of bearer tokens for `fathom mcp --http`, and whose")

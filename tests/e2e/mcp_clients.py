@@ -38,8 +38,8 @@ def http(url: str, story: Story, *, token: str, mode: str = "auto") -> Any:
 
 
 def stdio(broker: str, story: Story, *, mode: str = "auto", **settings: str) -> Any:
-    """What a story gives that is told to a server of its own on stdio; it speaks for user ana of tenant acme."""
-    known = {"FATHOM_MCP_TENANT": "acme", "FATHOM_MCP_CLIENT": "agent", "FATHOM_MCP_USER": "ana", **SMALL, **PATIENT}
+    """What a story gives that is told to a server of its own on stdio; it speaks for user ana."""
+    known = {"FATHOM_MCP_CLIENT": "agent", "FATHOM_MCP_USER": "ana", **SMALL, **PATIENT}
     server = StdioServerParameters(
         command=sys.executable,
         args=["-m", "streams", "mcp", "--broker", broker],

@@ -12,7 +12,7 @@ from mcp import Client
 from streams.stores.tokens import best_tokens
 from tests.e2e import mcp_clients
 from tests.e2e.calls import records
-from tests.e2e.conftest import Tenant
+from tests.e2e.conftest import Tenant, Up
 from tests.e2e.mcp_clients import PATIENT, Story, answered, post, refused
 from tests.e2e.processes import fathom, running
 
@@ -115,6 +115,16 @@ def test_a_pack_over_mcp_is_the_record_of_the_topic_in_the_callers_trace(tenant:
     assert mine["key"] == f"{tenant.name}|agent|{found['conversation_id']}"
     assert mine["headers"]["user_id"] == "ana"
     assert mine["headers"]["traceparent"].split("-")[1] == trace
+
+
+def test_without_a_tenant_an_agent_finds_what_a_command_without_one_remembered(up: Up, tmp_path: Path):
+    (tmp_path / "boathouse.md").write_text("# Boathouse\n\nThe door of the boathouse is painted turquoise.\n")
+    assert fathom("ingest", str(tmp_path / "boathouse.md"), "--broker", up.bootstrap).returncode == 0
+
+    async def story(client: Client) -> str:
+        return (await answered(client, "search_context", query="What colour is the door of the boathouse?"))["said"]
+
+    assert "turquoise" in mcp_clients.stdio(up.bootstrap, story)
 
 
 # --- conflicts --------------------------------------------------------------------------------------------------------

@@ -5,9 +5,9 @@ from typing import Annotated
 import orjson
 import typer
 
+from schemas.base import DEFAULT_TENANT
 from streams.edges.cli.arguments import Broker, Json
 from streams.edges.cli.forget import said
-from streams.edges.cli.profile import DEFAULT_TENANT
 from streams.edges.client import clients
 from streams.edges.client.persons import erasing, subject_records
 from streams.edges.client.persons.erasing import ErasedPerson

@@ -7,10 +7,9 @@ from typing import Annotated
 import typer
 
 from agents.core.packs.planning import pack_id_of
-from schemas.base import Conversation
+from schemas.base import DEFAULT_TENANT, Conversation
 from schemas.topics import CORRECTIONS_IN, FEEDBACK_IN
 from streams.edges.cli.arguments import Broker, Client, ConversationId, Json, Tenant, TenantOfUser, User
-from streams.edges.cli.profile import DEFAULT_TENANT
 from streams.edges.client import known, records, send
 from streams.edges.client.in_english import wire_kind
 from streams.edges.client.records import Identity, OutgoingRecord

@@ -5,10 +5,9 @@ from typing import Annotated
 import orjson
 import typer
 
-from schemas.base import Conversation
+from schemas.base import DEFAULT_TENANT, Conversation
 from schemas.topics import DOCUMENTS_IN
 from streams.edges.cli.arguments import Broker, Json
-from streams.edges.cli.profile import DEFAULT_TENANT
 from streams.edges.client import clients, forgetting, known, records, send
 from streams.edges.client.errors import USAGE, CommandFailed
 from streams.edges.client.forgetting import Counts

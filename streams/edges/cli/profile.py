@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from agents.core.language.text import fold
 from schemas import codec
+from schemas.base import DEFAULT_TENANT
 from schemas.memory import ObjectiveEntry, Profile
 from schemas.topics import DOCUMENTS_IN
 from streams.edges.cli.arguments import Broker, Json, TenantOfUser
@@ -17,7 +18,6 @@ from streams.edges.client.errors import FAILURE, USAGE, CommandFailed
 from streams.edges.client.profiles import document_of, newest_profile
 from streams.edges.client.records import BadInput, Identity
 
-DEFAULT_TENANT = "default"
 NOT_IN_ID = re.compile(r"[^a-z0-9]+")
 
 app = typer.Typer(no_args_is_help=True)

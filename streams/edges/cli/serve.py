@@ -40,7 +40,7 @@ def mcp(
 ) -> None:
     """Tools for agents, over MCP: assess a query, search context, check conflicts, explain a pack.
 
-    On stdio for one client, whose tenant is FATHOM_MCP_TENANT; with --http the token of each call says whose it is.
+    On stdio for one client, in tenant `default` or FATHOM_MCP_TENANT; with --http the call's token says whose it is.
     """
     from streams.edges.mcp import serving
 

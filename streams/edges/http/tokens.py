@@ -10,10 +10,10 @@ from secrets import token_hex
 import orjson
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from schemas.base import PUBLIC_TENANT, Id
+from schemas.base import DEFAULT_TENANT, PUBLIC_TENANT, Id
 from streams.config import PREFIX, ConfigError, secret
 
-TOKEN_FILE, DEFAULT_TENANT = "token", "default"
+TOKEN_FILE = "token"
 SHORTEST_TOKEN = 16
 EXAMPLE = '{"A-TOKEN-OF-16-CHARACTERS-OR-MORE": {"tenant": "acme", "client": "agent", "user": "ana"}}'
 

@@ -29,11 +29,7 @@ def of_grant(grant: Grant) -> Caller:
 def of_settings(settings: Settings) -> Caller:
     """The only caller of a server on stdio; raises `ConfigError`."""
     try:
-        grant = Grant(
-            client=settings.mcp_client,
-            tenant=settings.mcp_client if settings.mcp_tenant is None else settings.mcp_tenant,
-            user=settings.mcp_user,
-        )
+        grant = Grant(client=settings.mcp_client, tenant=settings.mcp_tenant, user=settings.mcp_user)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         raise ConfigError(f"{PREFIX}MCP_{str(first['loc'][0]).upper()}: {first['msg']}") from None

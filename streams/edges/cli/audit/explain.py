@@ -9,7 +9,7 @@ import httpx
 import typer
 
 from agents.ports.graph import Asker
-from schemas.base import Conversation
+from schemas.base import DEFAULT_TENANT, Conversation
 from streams import config
 from streams.edges.audit.explaining import explanation_of
 from streams.edges.cli.arguments import Broker
@@ -17,7 +17,7 @@ from streams.edges.cli.up import settings_of
 from streams.edges.client import clients
 from streams.edges.client.errors import USAGE, CommandFailed
 from streams.edges.client.known import UnknownId
-from streams.edges.http.tokens import DEFAULT_TENANT, TOKEN_FILE
+from streams.edges.http.tokens import TOKEN_FILE
 from streams.explanations.gather import ExplanationQuery
 from streams.explanations.pages import FORMATS
 from streams.replay.selection import moment

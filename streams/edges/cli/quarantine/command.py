@@ -10,8 +10,8 @@ import orjson
 import typer
 
 from agents.core.quarantine.sources import Quarantine, SourceName
+from schemas.base import DEFAULT_TENANT
 from streams.edges.cli.arguments import Broker, Json
-from streams.edges.cli.profile import DEFAULT_TENANT
 from streams.edges.cli.quarantine import lines, sources
 from streams.edges.cli.quarantine.sources import QuarantineOrder
 from streams.edges.client import clients

@@ -38,7 +38,7 @@ class Clock:
 def test_on_stdio_the_caller_is_the_settings():
     set_up = {"FATHOM_MCP_TENANT": "acme", "FATHOM_MCP_CLIENT": "agent", "FATHOM_MCP_USER": "ana"}
     assert callers.of_settings(config.load(set_up)) == ANA
-    assert callers.of_settings(config.load({})) == Caller("mcp", "mcp", "mcp")
+    assert callers.of_settings(config.load({})) == Caller("default", "mcp", "mcp")
 
 
 @pytest.mark.parametrize(
