@@ -27,6 +27,7 @@ def fathom_up(**settings: str) -> Iterator[Running]:
     """`fathom up` in a folder of its own; settings are environment names without FATHOM_."""
     environment = {**os.environ, **{f"FATHOM_{name.upper()}": value for name, value in settings.items()}}
     environment.setdefault("FATHOM_LOG_LEVEL", "warning")
+    environment.setdefault("FATHOM_HTTP_PORT", "0")
     with (
         tempfile.TemporaryDirectory(prefix="fathom-bench-") as folder,
         started(["up", "--data", folder, "--port", "0"], environment) as running,

@@ -162,7 +162,7 @@ def measured(messages: int, seconds: float) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="fathom-bench-") as folder:
         home = Path(folder) / "data"
         broker, environment = f"embedded://{home}", {**os.environ, "FATHOM_LOG_LEVEL": "warning"}
-        with started(["up", "--data", str(home), "--port", "0"], environment) as up:
+        with started(["up", "--data", str(home), "--port", "0", "--http-port", "0"], environment) as up:
             live = messages / fill(broker, up.bootstrap, Path(folder), messages)
             say(f"live       {live:,.0f} messages/s")
             found = side_by_side(up, home, broker, seconds)

@@ -11,8 +11,8 @@ GET /metrics         Prometheus text format
 import asyncio
 import socket
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import AbstractAsyncContextManager, contextmanager, suppress
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from typing import Literal, Protocol
 
 import uvicorn
@@ -25,7 +25,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from agents.ports.graph import DecisionReader
-from streams.config import ConfigError
 from streams.runtime.health import Health
 from streams.telemetry import metrics
 from streams.version import version
@@ -172,32 +171,3 @@ def probes(health: Health) -> Starlette:
 
     routes = [*(Route(path, answer) for path in known), Route(METRICS, page)]
     return Starlette(routes=routes, exception_handlers={404: unknown})
-
-
-@contextmanager
-def listening(host: str, port: int, host_name: str, port_name: str, *, preferred: int = 0) -> Iterator[socket.socket]:
-    """A listening socket; raises `ConfigError`, which says which names choose another address.
-
-    With port 0 it is the preferred one while that is free, else any.
-    """
-    if port == 0 and preferred:
-        with suppress(ConfigError), listening(host, preferred, host_name, port_name) as listener:
-            yield listener
-            return
-    try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listener = socket.socket(family, kind, protocol)
-    except OSError as error:
-        raise ConfigError(f"{host_name} {host}: {error.strerror}; name an address of this machine") from None
-    with listener:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listener.bind(address)
-            # Before the server starts: a reader of the ready line may connect at once.
-            listener.listen()
-        except OSError as error:
-            raise ConfigError(
-                f"{host}:{port}: {error.strerror}; choose another with {host_name} and {port_name}, "
-                "where 0 picks a free port"
-            ) from None
-        yield listener

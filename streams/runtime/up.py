@@ -23,8 +23,8 @@ from streams.broker.errors import BrokerFailed
 from streams.broker.process import BrokerProcess
 from streams.config import Settings, secret
 from streams.kafka.security import Security, security_of
+from streams.listening import listening
 from streams.runtime import data_dir as homes
-from streams.runtime.health_server import listening
 from streams.stores.passages.index_layout import clear_if_outdated
 from streams.stores.passages.index_process import IndexProcess, spawn_index
 from streams.stores.remote.server import ServedGraph, serving
@@ -46,8 +46,6 @@ ORPHAN_RETRIES = 10
 LOG_EVERY_S = 5.0
 POLL_S = 0.25
 REACHABLE_S = 10.0
-# Where programs look for the HTTP interface of `fathom up`; taken, it is at a free one, which the ready line names.
-HTTP_PORT = 8088
 RESTARTS, RESTART_WINDOW_S = 3, 60.0
 # Thresholds of the garbage collector: a record makes about a hundred objects without cycles, and collecting every 700
 # allocations, the default, took 8 % of a stage's time.
@@ -134,20 +132,14 @@ async def consuming(
         security = security_of(settings)
         if home is not None:
             stack.callback(homes.lock(home).release)
-        listener = stack.enter_context(
-            listening(
-                settings.http_host,
-                settings.http_port,
-                "FATHOM_HTTP_HOST",
-                "FATHOM_HTTP_PORT",
-                preferred=0 if api is None or "http_port" in settings.model_fields_set else HTTP_PORT,
-            )
-        )
+        port_name = "FATHOM_HTTP_PORT" if api is None else "--http-port or FATHOM_HTTP_PORT"
+        listener = stack.enter_context(listening(settings.http_host, settings.http_port, "FATHOM_HTTP_HOST", port_name))
         # In a thread: the last batch may wait for a collector that is away.
         stack.push_async_callback(asyncio.to_thread, export_traces(settings.otlp_url))
         models = _open_models(stack, settings, stages)
         if home is None:
             served, bootstrap = api and api(), settings.broker
+            _tell("opening the stores, and connecting to the broker")
             stores = await _open_stores(stack, store_settings(settings, stages))
             await _until_reachable(bootstrap, security)
         else:
@@ -174,6 +166,7 @@ async def _start_embedded(
     api: "Callable[[], ServedApi] | None",
 ) -> "tuple[str, Stores, ServedApi | None]":
     """Start the embedded broker and open the stores of a data directory; the interface is made meanwhile."""
+    _tell("starting the embedded broker, and loading the stages")
     broker = BrokerProcess()
     stack.push_async_callback(asyncio.to_thread, broker.stop)
     booting = asyncio.create_task(_start_broker(broker, home, port, settings.partitions))
@@ -190,6 +183,7 @@ async def _start_embedded(
     bootstrap = await booting
     if outdated:
         await _rebuild_index(bootstrap, stages, security_of(settings))
+    _tell("opening the stores")
     stores = await _open_stores(stack, wanted, index)
     _report(stack, _keep_broker_running(broker, home, int(bootstrap.rpartition(":")[2]), settings.partitions), ended)
     return bootstrap, stores, served
@@ -237,6 +231,11 @@ async def _keep_broker_running(broker: BrokerProcess, home: Path, port: int, par
             await _start_broker(broker, home, port, partitions)
         except BrokerFailed as error:
             return error
+
+
+def _tell(doing: str) -> None:
+    """Say what the start is at: on a busy machine it takes a quarter of a minute."""
+    metrics.log(LOGGER, logging.INFO, "up.starting", doing=doing)
 
 
 def _import_stages() -> None:
@@ -297,12 +296,14 @@ async def _start(
     from streams.runtime.app import Worker, dependencies
     from streams.runtime.warmup import warm_up
 
+    _tell("loading the sentence encoder, and handling two sample messages in memory")
     await stores.ready()
     await warm_up(dependencies(settings, stores))
     if api is not None:
         api.read_decisions(stores.decisions)
     worker = Worker(settings, stages, bootstrap, stores, listener, models, api)
     stack.push_async_callback(worker.stop)
+    _tell("joining the consumer groups")
     await worker.start()
     if api is not None:
         await asyncio.to_thread(api.wait_reachable, REACHABLE_S)

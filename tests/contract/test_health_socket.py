@@ -1,6 +1,7 @@
 """Health and metrics at a real socket."""
 
 import json
+import os
 import socket
 import time
 from collections.abc import Iterator
@@ -10,9 +11,10 @@ import httpx
 import pytest
 
 from streams.config import ConfigError
+from streams.listening import listening
 from streams.runtime import health_server
 from streams.runtime.health import LOOP_STALL_S, Health
-from streams.runtime.health_server import HealthServer, listening
+from streams.runtime.health_server import HealthServer
 from streams.version import version
 
 
@@ -61,11 +63,12 @@ def test_an_unknown_path_names_the_known_ones():
         )
 
 
-def test_a_taken_port_is_said_with_the_setting_that_chooses_another():
+def test_a_taken_port_is_said_with_its_owner_and_the_setting_that_chooses_another():
     with listening("127.0.0.1", 0, "FATHOM_HTTP_HOST", "FATHOM_HTTP_PORT") as taken:
         port = taken.getsockname()[1]
+        owner = f"by process {os.getpid()} \\(.*pytest.*\\)"
         with (
-            pytest.raises(ConfigError, match=f"127.0.0.1:{port}: Address already in use; .*FATHOM_HTTP_PORT"),
+            pytest.raises(ConfigError, match=f"127.0.0.1:{port}: Address already in use {owner}; .*FATHOM_HTTP_PORT"),
             listening("127.0.0.1", port, "FATHOM_HTTP_HOST", "FATHOM_HTTP_PORT"),
         ):
             pass

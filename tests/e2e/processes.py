@@ -18,9 +18,9 @@ from tests.e2e.fork_server import ForkServer
 
 # When a test gives up; far more than it takes, since machines are busy with something else.
 START_S, STOP_S, ORPHAN_S = 120.0, 60.0, 20.0
-# The smallest process there is: no language model, few partitions.
+# The smallest process there is: no language model, few partitions; and several may run beside each other.
 IN_MEMORY = dict.fromkeys(("FATHOM_REDIS_URL", "FATHOM_QDRANT_URL", "FATHOM_NEO4J_URL"), "memory://")
-SMALL = {"FATHOM_EMBEDDER": "hashing", "FATHOM_PARTITIONS": "2"}
+SMALL = {"FATHOM_EMBEDDER": "hashing", "FATHOM_PARTITIONS": "2", "FATHOM_HTTP_PORT": "0"}
 # For tests of what is in a pack: on a busy machine the first one of a cold worker takes longer than its deadline, and
 # what it then lacks is no fault of theirs.
 UNHURRIED = {f"FATHOM_PACK_DEADLINE_MS_D{level}": "60000" for level in range(5)}

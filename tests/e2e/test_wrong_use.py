@@ -1,15 +1,18 @@
 """Uses that nobody means, as processes of their own: one sentence, the right code, never a traceback."""
 
+import os
 import random
 import signal
 import socket
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from streams.edges.cli.up import HTTP_PORT
 from tests.checkout import ROOT
 from tests.e2e.processes import IN_MEMORY, clean
 
@@ -106,15 +109,20 @@ def test_without_a_broker_nothing_is_said_to_be_reconciled():
     assert "reconciled" not in found.stdout
 
 
-def test_a_taken_http_port_is_named_with_its_setting(tmp_path: Path):
+@pytest.mark.parametrize("named", ["option", "setting", "default"])
+def test_a_taken_http_port_is_named_with_its_owner_and_with_what_chooses_another(tmp_path: Path, named: str):
     with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = str(taken.getsockname()[1])
-        found = ended(f"fathom up --data {tmp_path}/data --port 0", FATHOM_HTTP_PORT=port)
+        with suppress(OSError):  # somebody else has it: then it is taken, too
+            taken.bind(("127.0.0.1", HTTP_PORT if named == "default" else 0))
+            taken.listen()
+        port = HTTP_PORT if named == "default" else taken.getsockname()[1]
+        option = f" --http-port {port}" if named == "option" else ""
+        settings = {"FATHOM_HTTP_PORT": str(port)} if named == "setting" else {}
+        found = ended(f"fathom up --data {tmp_path}/data --port 0{option}", **settings)
     assert found.returncode == 3
-    assert "FATHOM_HTTP_PORT" in found.stderr
-    assert port in found.stderr
+    assert f"127.0.0.1:{port}: Address already in use" in found.stderr
+    assert "choose another with --http-port or FATHOM_HTTP_PORT, where 0 picks a free port" in found.stderr
+    assert named == "default" or f"by process {os.getpid()} (" in found.stderr
     assert len(found.stderr.splitlines()) == 1
 
 
@@ -139,7 +147,7 @@ def test_a_closed_output_is_no_failure_and_a_full_one_is_said():
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("verb", [("ask", "hi", "--broker", "127.0.0.1:1"), ("up", "--port", "0")])
+@pytest.mark.parametrize("verb", [("ask", "hi", "--broker", "127.0.0.1:1"), ("up", "--port", "0", "--http-port", "0")])
 def test_an_interrupt_at_any_moment_ends_it_silently(verb: tuple[str, ...], tmp_path: Path):
     chosen = random.Random(7)
     for number in range(8):

@@ -31,7 +31,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("fathom")
     clean = {name: text for name, text in os.environ.items() if not name.startswith(("FATHOM_", "PYTHONPATH"))}
     server = subprocess.Popen(
-        [PYTHON, "-m", "streams", "up", "--port", "0", "--data", str(folder)],
+        [PYTHON, "-m", "streams", "up", "--port", "0", "--http-port", "0", "--data", str(folder)],
         cwd=ROOT,
         env={**clean, **SMALL, "PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,

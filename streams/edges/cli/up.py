@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from streams.stage import Stage
 
 
+# Where programs look for the HTTP interface of `fathom up`.
+HTTP_PORT = 8088
 Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="Port of the embedded broker; 0 picks a free one.")]
 
 
@@ -35,6 +37,10 @@ def up(
         Path | None, typer.Option("--data", metavar="DIR", help="Where broker and stores keep their files. [.fathom]")
     ] = None,
     port: Port = 9092,
+    http_port: Annotated[
+        int | None,
+        typer.Option("--http-port", min=0, max=65535, help="Port of HTTP, console, health; 0 picks a free one. [8088]"),
+    ] = None,
     _: Json = False,
 ) -> None:
     """All stages with a broker and stores of their own, in one directory; no server needed.
@@ -42,6 +48,8 @@ def up(
     Prints one JSON line when everything consumes. Ctrl-C ends it in order; twice, at once.
     """
     settings = settings_in(data)
+    if http_port is not None or "http_port" not in settings.model_fields_set:
+        settings = settings.model_copy(update={"http_port": HTTP_PORT if http_port is None else http_port})
     if data_dir.home_of(settings.broker) is None:
         raise CommandFailed(
             f"`fathom up` brings its own broker, and FATHOM_BROKER is {settings.broker}: "

@@ -9,7 +9,8 @@ import orjson
 import uvicorn
 from starlette.types import ASGIApp
 
-from streams.runtime.health_server import listening, server_config
+from streams.listening import listening
+from streams.runtime.health_server import server_config
 
 
 async def serve(

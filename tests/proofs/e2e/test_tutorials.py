@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from streams.edges.cli.serve import MCP_PORT
-from streams.runtime.up import HTTP_PORT
+from streams.edges.cli.up import HTTP_PORT
 from tests.builders.chat_model import ScriptedModel, completion
 from tests.checkout import ROOT
 from tests.e2e.chat_front import in_background
@@ -45,7 +45,9 @@ class Typist:
         # Ports that a page names may be taken: the broker has a free one, and those of HTTP and MCP are typed instead.
         self._ports = {str(port): str(port) for port in (HTTP_PORT, MCP_PORT)}
         paths = os.pathsep.join((str(ROOT), str(ROOT / "clients" / "python")))
-        free = 'case "$1 $2" in up\\ *|"mcp --http") set -- "$@" --port 0;; esac\n'
+        free = (
+            'case "$1 $2" in up\\ *) set -- "$@" --port 0 --http-port 0;; "mcp --http") set -- "$@" --port 0;; esac\n'
+        )
         for name, command in (
             ("fathom", f'{free}exec "{sys.executable}" -m streams'),
             ("python", f'exec "{sys.executable}"'),

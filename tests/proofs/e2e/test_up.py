@@ -111,9 +111,18 @@ def test_a_taken_port_is_said_in_one_sentence(data: Path):
         port = taken.getsockname()[1]
         ended = fathom("up", "--data", str(data), "--port", str(port))
     assert ended.returncode == 3
-    assert ended.stderr == (
-        f"fathom: Port {port} on 127.0.0.1 is taken; choose another with --port, or --port 0 for any that is free\n"
+    assert ended.stderr.splitlines()[-1] == (
+        f"fathom: Port {port} on 127.0.0.1 is taken; choose another with --port, or --port 0 for any that is free"
     )
+
+
+def test_what_is_being_started_is_said_line_by_line(data: Path, tmp_path: Path):
+    with running("up", "--data", str(data), "--port", "0", stderr=tmp_path / "err", **IN_MEMORY) as process:
+        process.ready()
+        lines = [json.loads(line) for line in process.said().splitlines()]
+        steps = [line["doing"] for line in lines if line["event"] == "up.starting"]
+        assert steps[0] == "starting the embedded broker, and loading the stages"
+        assert steps[-1] == "joining the consumer groups"
 
 
 def test_a_directory_that_cannot_be_written_is_said_in_one_sentence(tmp_path: Path):

@@ -66,6 +66,7 @@ ARROWS: Mapping[str, str] = {
     "streams.telemetry": "streams.config streams.version",
     "streams.version": "",
     "streams.child_process": "",
+    "streams.listening": "streams.config",
     "streams.documents": "agents.core.documents agents.core.language agents.errors streams.child_process",
     "streams.models": "agents.errors agents.ports streams.config streams.stores streams.telemetry",
     "streams.stores": "agents.concurrency agents.core.language agents.errors",
@@ -87,8 +88,8 @@ ARROWS: Mapping[str, str] = {
     "streams.views": """agents.core.conversation agents.core.depth agents.core.quarantine agents.core.tools
         agents.errors agents.ports streams.kafka streams.stores.sessions streams.telemetry""",
     "streams.runtime": """agents.concurrency agents.context agents.core.depth agents.core.language
-        agents.core.quarantine agents.core.tools agents.errors agents.ports agents.stages streams.broker
-        streams.config streams.dependencies streams.faust streams.kafka streams.models streams.policies
+        agents.core.quarantine agents.core.tools agents.errors agents.ports agents.stages streams.broker streams.config
+        streams.dependencies streams.faust streams.kafka streams.listening streams.models streams.policies
         streams.runtime.admission streams.stage streams.stores streams.stores.graph streams.stores.passages
         streams.stores.remote streams.stores.sessions streams.telemetry streams.topology streams.version
         streams.views""",
@@ -121,8 +122,8 @@ ARROWS: Mapping[str, str] = {
     "streams.edges.canary": "streams.edges.client streams.runtime.admission streams.telemetry",
     "streams.edges.audit": "agents.errors agents.ports streams.edges.client streams.explanations streams.kafka",
     "streams.edges.operations": "streams.edges.client streams.kafka streams.replay streams.topology",
-    "streams.edges.http": """agents.core.packs agents.stages streams.config streams.edges.client streams.runtime
-        streams.telemetry streams.version""",
+    "streams.edges.http": """agents.core.packs agents.stages streams.config streams.edges.client streams.listening
+        streams.runtime streams.telemetry streams.version""",
     "streams.edges.http.endpoints": """agents.core.documents agents.core.packs agents.errors agents.ports
         streams.edges.audit streams.edges.client streams.edges.http streams.edges.operations streams.explanations
         streams.kafka streams.topology""",
@@ -132,7 +133,7 @@ ARROWS: Mapping[str, str] = {
         streams.policies streams.telemetry""",
     "streams.edges.http.app": """agents.ports agents.stages streams.config streams.documents streams.edges.canary
         streams.edges.client streams.edges.console streams.edges.http streams.edges.http.endpoints
-        streams.edges.http.events streams.edges.http.openai streams.kafka streams.runtime
+        streams.edges.http.events streams.edges.http.openai streams.kafka streams.listening streams.runtime
         streams.telemetry""",
     "streams.edges.mcp": """agents.core.claims agents.core.conversation agents.core.language agents.core.packs
         agents.stages streams.config streams.edges.client streams.edges.http streams.telemetry
@@ -143,7 +144,8 @@ ARROWS: Mapping[str, str] = {
         streams.edges.http.app streams.edges.mcp streams.edges.operations streams.kafka streams.policies
         streams.registry streams.runtime streams.stage streams.telemetry streams.topology streams.version""",
     "streams.edges.cli.audit": """agents.ports streams.audit streams.config streams.edges.audit streams.edges.cli
-        streams.edges.client streams.edges.http streams.explanations streams.kafka streams.replay streams.runtime""",
+        streams.edges.client streams.edges.http streams.explanations streams.kafka streams.listening streams.replay
+        streams.runtime""",
     "streams.edges.cli.demo": """agents.core.documents streams.config streams.edges.cli streams.edges.client
         streams.evaluation streams.policies streams.runtime streams.stores streams.stores.passages streams.telemetry
         streams.topology""",

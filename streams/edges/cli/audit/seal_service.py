@@ -7,8 +7,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 
 from streams.config import Settings
+from streams.listening import listening
 from streams.runtime.health import Health, ProcessState
-from streams.runtime.health_server import HealthServer, listening
+from streams.runtime.health_server import HealthServer
 
 BEAT_S = 1.0
 # Beside the seconds between two heads: so long a first one over a large log may take.

@@ -22,10 +22,11 @@ from streams.edges.http.pending_replies import PendingReplies
 from streams.edges.http.request_reply import Exchange
 from streams.edges.http.tokens import Tokens
 from streams.kafka.security import security_of
+from streams.listening import listening
 from streams.runtime import data_dir
 from streams.runtime.decision_source import OtherLoopDecisions, of_server
 from streams.runtime.health import Health, ProcessState
-from streams.runtime.health_server import HealthServer, listening
+from streams.runtime.health_server import HealthServer
 from streams.runtime.store_watch import Check, StoreWatch, answered, broker_probe
 from streams.telemetry import metrics
 
