@@ -24,6 +24,11 @@ T = TypeVar("T")
 JsonObject = Mapping[str, Any]  # parsed, or about to be written
 
 
+def sentence_of(error: Mapping[str, Any]) -> str:
+    """The sentence of one of pydantic's errors: one of ours as we wrote it."""
+    return str(error["msg"]).removeprefix("Value error, ")
+
+
 def is_none(value: object) -> bool:
     return value is None
 

@@ -4,13 +4,52 @@
 conversation. All forbid unknown fields: history comes from memory, never from the client.
 """
 
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import AwareDatetime, Field
+from pydantic import AwareDatetime, BeforeValidator, Field
 
 from schemas.base import Absent, Event, Id, Source, StatedTime, Value
 from schemas.depth import DepthLevel, Reference, RequestOptions
+
+# Parts of a message that are text, in OpenAI's chats and responses. Others (images, files, sounds) are the model's.
+TEXT_PARTS = ("text", "input_text", "output_text")
+CONTENT = 'is a text, or a list of parts, of which those of text are {"type": "text", "text": "…"}'
+
+
+def text_of(content: object) -> str:
+    """The text of a message's content; empty where it has only parts of other kinds, or none of a known form."""
+    if isinstance(content, str):
+        return content.strip()
+    return "\n".join(_texts(content)).strip() if isinstance(content, list) else ""
+
+
+def _texts(parts: Sequence[object]) -> Iterator[str]:
+    for part in parts:
+        if isinstance(part, dict) and part.get("type") in TEXT_PARTS and isinstance(part.get("text"), str):
+            yield part["text"]
+
+
+def _read(content: object) -> object:
+    """The text of a list of parts; anything else as it is. Raises `ValueError` for a list of something else."""
+    if not isinstance(content, list):
+        return content
+    if not all(map(_is_part, content)):
+        raise ValueError(CONTENT)
+    return text_of(content)
+
+
+def _is_part(part: object) -> bool:
+    if not isinstance(part, dict) or not isinstance(part.get("type"), str):
+        return False
+    return part["type"] not in TEXT_PARTS or isinstance(part.get("text"), str)
+
+
+# Text inside. The JSON Schema stays that of a text: readers of the topic from before parts were taken know no other.
+Content = Annotated[
+    str, BeforeValidator(_read), Field(description="a text; of a list of parts, that of its text parts")
+]
 
 
 class Role(StrEnum):
@@ -23,7 +62,7 @@ class AskPayload(Event):
     """A user's question with exactly the four fields of the public contract."""
 
     TYPE: ClassVar[str] = "chat.question-asked.v1"
-    question: str = Field(min_length=1)
+    question: Content = Field(min_length=1)
     conversation_id: Id
     nickname: str | None = None
     client_id: Id
@@ -35,7 +74,7 @@ class ChatMessage(RequestOptions, Event):
     TYPE: ClassVar[str] = "chat.message-received.v1"
     message_id: Absent[Id] = None
     role: Role
-    content: str
+    content: Content
     conversation_id: Id
     client_id: Id
     created_at: Absent[StatedTime] = None

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import orjson
 from pydantic import ValidationError
 
-from schemas.base import PUBLIC_TENANT, Event, derive, printable_id
+from schemas.base import PUBLIC_TENANT, Event, derive, printable_id, sentence_of
 from schemas.depth import RequestOptions
 from schemas.envelope import (
     ERASED,
@@ -48,8 +48,6 @@ CONTEXT_FIELDS = frozenset(
         "pack",
     }
 )
-# Tags of `schemas.topics`, by which a topic's value is told from another shape of it.
-SHAPES = frozenset({"submitted", "deleted"})
 
 
 def decode(
@@ -203,14 +201,14 @@ def _validate(topic: Topic, value: bytes) -> Event:
             value, extra="forbid" if topic.outside else "ignore", by_alias=True, by_name=False
         )
     except ValidationError as error:
-        raise _explain(error) from None
+        raise _explain(error, shapes=len(topic.events) > 1) from None
     return event
 
 
-def _explain(error: ValidationError) -> Undecodable:
+def _explain(error: ValidationError, *, shapes: bool) -> Undecodable:
+    """The refusal; with `shapes` every place begins with the name of the event, which is no field."""
     details: list[dict[str, Any]] = [
-        # The name of a shape is no field.
-        {**detail, "loc": detail["loc"][1:] if detail["loc"] and detail["loc"][0] in SHAPES else detail["loc"]}
+        {**detail, "loc": detail["loc"][1:] if shapes else detail["loc"], "msg": sentence_of(detail)}
         for detail in error.errors(include_url=False, include_context=False, include_input=False)
     ]
     for detail in details:
@@ -225,7 +223,7 @@ def _explain(error: ValidationError) -> Undecodable:
     for detail in details:
         if detail["loc"] and detail["loc"][-1] == "role" and detail["type"] in ("enum", "literal_error"):
             return Undecodable("unknown_role", f"role: {detail['msg']}")
-    text = "; ".join(f"{'.'.join(map(str, d['loc'])) or 'value'}: {d['msg']}" for d in details[:5])
+    text = "; ".join(map(_at_its_place, details[:5]))
     return Undecodable("schema_invalid", text)
 
 
@@ -314,8 +312,11 @@ def options_of(stated: Mapping[str, str]) -> RequestOptions:
 
 
 def _first_sentence(error: ValidationError) -> str:
-    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}".removeprefix(": ").removeprefix("Value error, ")
+    return _at_its_place(error.errors(include_url=False, include_context=False, include_input=False)[0])
+
+
+def _at_its_place(error: Mapping[str, Any]) -> str:
+    return f"{'.'.join(map(str, error['loc']))}: {sentence_of(error)}".removeprefix(": ")
 
 
 def _time(event: Event, found: dict[str, str], timestamp: int) -> datetime:

@@ -5,7 +5,7 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import AwareDatetime, Field, ValidationError, model_validator
 
-from schemas.base import Absent, Event, Id, Source, Value
+from schemas.base import Absent, Event, Id, Source, Value, sentence_of
 
 
 class DepthLevel(StrEnum):
@@ -95,7 +95,7 @@ class RequestOptions(Value):
         try:
             return RequestOptions.model_validate(both)
         except ValidationError as error:
-            raise ValueError(error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")) from None
+            raise ValueError(sentence_of(error.errors(include_url=False)[0])) from None
 
 
 class AppliedOptions(RequestOptions):

@@ -18,7 +18,7 @@ from agents.core.cognition.opening import CognitionOptions
 from agents.core.packs.planning import Limits
 from agents.core.packs.tiers import with_latencies
 from schemas.assessment import ModelTier
-from schemas.base import DEFAULT_TENANT
+from schemas.base import DEFAULT_TENANT, sentence_of
 from schemas.cognition import CognitionFlags, CognitionLimits
 from schemas.depth import DepthLevel
 
@@ -321,7 +321,7 @@ def _fault(fault: Mapping[str, Any], flags: Mapping[str, object]) -> str:
     hint = Settings.model_fields[field].description if field in Settings.model_fields else None
     # The one setting that is also an option of commands.
     name = "--broker" if field == "broker" and field in flags else environment_name(field)
-    why = fault["msg"].removeprefix("Value error, ")
+    why = sentence_of(fault)
     return f"{name}={fault.get('input')!r}: {why}{f' ({hint})' if hint and fault['type'] != 'value_error' else ''}"
 
 

@@ -21,6 +21,7 @@ from yaml.nodes import MappingNode, Node, SequenceNode
 from agents.core.assessment.advised_tools import TOOLS as SERVED
 from agents.core.packs import options, profiles
 from agents.core.packs.profiles import Misfit
+from schemas.base import sentence_of
 from schemas.policy import (
     DEFAULT_PACKS,
     DEFAULT_POLICY,
@@ -185,7 +186,7 @@ def _merged(raw: bytes, root: str, kind: type[P], check: Callable[[P], object] |
         wrong = error.errors(include_url=False, include_context=False)
         # A misspelled key is also missing under its right name, which says less.
         first = next((each for each in wrong if each["type"] == _UNKNOWN), wrong[0])
-        raise ValueError(_explained(first["type"], first["msg"], first["loc"], tree, kind)) from None
+        raise ValueError(_explained(first["type"], sentence_of(first), first["loc"], tree, kind)) from None
 
 
 def _stated(value: object) -> object:

@@ -10,7 +10,7 @@ from typing import BinaryIO, Literal, TypeVar, cast
 
 from pydantic import Field, ValidationError
 
-from schemas.base import Absent, Id, Value
+from schemas.base import Absent, Id, Value, sentence_of
 from streams.evaluation.measures import Item
 from streams.evaluation.words import spelled, spelled_all
 
@@ -150,7 +150,7 @@ def _read(path: Path, kind: type[V]) -> Iterator[V]:
         except ValidationError as error:
             first = error.errors(include_url=False, include_context=False, include_input=False)[0]
             where = ".".join(map(str, first["loc"]))
-            raise ValueError(f"{path.name}, line {number}: {where}: {first['msg']}") from None
+            raise ValueError(f"{path.name}, line {number}: {where}: {sentence_of(first)}") from None
 
 
 def _tenant(name: str, texts: Mapping[str, str], sessions: Sequence[TalkSession]) -> Material:

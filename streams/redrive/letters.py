@@ -41,9 +41,10 @@ class DeadLetter:
     """One dead letter without its bytes: where it is, what failed, and whose it is.
 
     `at` is its own position, `original` the failed record's (None where no header tells), times are ms since the epoch.
-    `message_id` is the id of the failed event, by which its effects are derived; `ids` are all it is known by: that,
-    its correlation and the id in its value. `redrives` is how often it had been sent again when it failed; a `bare`
-    one has neither key nor value; `partial` says why it is not one whole record, which alone can be sent again.
+    `event_id` is the id of the failed event, by which its effects are derived; `message_id` the one that its value
+    states, else the same; `ids` are all it is known by. `redrives` is how often it had been sent again when it failed;
+    a `bare` one has neither key nor value; `partial` says why it is not one whole record, which alone can be sent
+    again.
     """
 
     at: LogPosition
@@ -56,6 +57,7 @@ class DeadLetter:
     original: LogPosition | None
     original_time: int
     tenant: str
+    event_id: str
     message_id: str
     ids: tuple[str, ...]
     redrives: int
@@ -94,7 +96,9 @@ def letter_of(record: RawRecord) -> DeadLetter | None:
     envelope = _envelope(record, original, when)
     value = _fields(record.value)
     own = _own_id(found, original) if envelope is None else envelope.id
-    ids = (own, found.get("ce_correlationid", ""), str(value.get("message_id") or ""))
+    stated = value.get("message_id")
+    message_id = stated if isinstance(stated, str) and stated else own
+    ids = (message_id, own, found.get("ce_correlationid", ""))
     return DeadLetter(
         at=LogPosition(record.topic, record.partition, record.offset),
         time=record.timestamp,
@@ -106,7 +110,8 @@ def letter_of(record: RawRecord) -> DeadLetter | None:
         original=original,
         original_time=when,
         tenant=_tenant(found, value) if envelope is None else envelope.tenant,
-        message_id=own,
+        event_id=own,
+        message_id=message_id,
         ids=tuple(dict.fromkeys(each for each in ids if each)),
         redrives=redrives_of(record.headers),
         bare=record.key is None and record.value is None,
@@ -141,7 +146,7 @@ def original_of(record: RawRecord, letter: DeadLetter, redrives: int) -> Origina
     found = header_map(record.headers)
     kept = [each for each in record.headers if not dead_letters.is_added(each[0]) and each[0] != REDRIVES]
     if not found.get(ID):
-        kept.append((ID, letter.message_id.encode()))
+        kept.append((ID, letter.event_id.encode()))
     envelope = _envelope(record, letter.original, letter.original_time)
     if envelope is not None and not found.get(TIME):
         kept.append((TIME, codec.rfc3339(envelope.time).encode()))
@@ -202,11 +207,13 @@ def _own_id(found: dict[str, str], original: LogPosition | None) -> str:
 
 
 def _fields(value: bytes | None) -> dict[str, object]:
-    """The fields of a value; none where it is no JSON object."""
+    """The fields of a value, or of the event in it; none where it is no JSON object."""
     try:
         event = orjson.loads(value or b"")
     except orjson.JSONDecodeError:
         return {}
+    if isinstance(event, dict) and isinstance(event.get("data"), dict):
+        return {**event, **event["data"]}
     return event if isinstance(event, dict) else {}
 
 

@@ -252,6 +252,7 @@ export interface AnswerGiven {
  * `chat.question-asked.v1`
  */
 export interface AskPayload {
+  /** a text; of a list of parts, that of its text parts */
   question: string;
   conversation_id: string;
   nickname?: string | null;
@@ -340,6 +341,7 @@ export interface ChatMessage {
   wait_ms?: number;
   message_id?: string;
   role: Role;
+  /** a text; of a list of parts, that of its text parts */
   content: string;
   conversation_id: string;
   client_id: string;

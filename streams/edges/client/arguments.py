@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 
 from pydantic import BaseModel, ConfigDict
 
-from schemas.base import JsonObject
+from schemas.base import JsonObject, sentence_of
 from streams.edges.client.console_output import shortened
 from streams.edges.client.errors import nearest
 
@@ -29,5 +29,5 @@ def wrong(found: Sequence[JsonObject], known: Collection[str], what: str) -> str
     place = ".".join(str(part) for part in first["loc"] if "[" not in str(part))
     others = {each["loc"][:1] for each in found} - {first["loc"][:1]}
     more = f" (and {len(others)} more)" if others else ""
-    message = first["msg"].removeprefix("Value error, ")
+    message = sentence_of(first)
     return f"{place + ': ' if place else ''}{message}{more}"

@@ -13,7 +13,7 @@ import orjson
 from pydantic import ValidationError
 
 from schemas import codec
-from schemas.base import entity_key
+from schemas.base import entity_key, sentence_of
 from schemas.codec import Undecodable
 from schemas.envelope import Envelope, Received
 from schemas.memory import DocumentSubmitted
@@ -90,7 +90,7 @@ def turn(
         "answers": answers,
         **options,
     }
-    return of_fields(MESSAGES_IN, fields, whose, refusal="this is no turn")
+    return of_fields(MESSAGES_IN, fields, whose, refusal="this message cannot be sent")
 
 
 def of_fields(
@@ -137,7 +137,7 @@ def document_of(path: PurePath, text: str, /, title: str | None = None, **fields
 def first_wrong(error: ValidationError, whole: str) -> str:
     """The first error, without its value; `whole` is the name to use where it is not in a single field."""
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    return f"{first['loc'][0] if first['loc'] else whole}: {first['msg']}"
+    return f"{first['loc'][0] if first['loc'] else whole}: {sentence_of(first)}"
 
 
 def lines(raw: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
@@ -160,7 +160,7 @@ def _prepared(topic: Topic, value: bytes, whose: Identity) -> tuple[Received[Any
     try:
         received = codec.decode(topic, None, value, stated, partition=0, offset=0, timestamp=now)
     except Undecodable as error:
-        raise BadInput(str(error)) from None
+        raise BadInput(error.detail) from None
     if cloud_event is not None:
         return received, received.envelope, stated
     envelope = _fresh(received.envelope, received.event.TYPE, whose)

@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from schemas.base import JsonObject
+from schemas.base import JsonObject, sentence_of
 from streams.edges.client.arguments import NAME_CHARS, wrong
 from streams.edges.client.console_output import shortened
 from streams.edges.http import bodies
@@ -131,7 +131,7 @@ def _sentence(error: RequestValidationError, route: BoundedRoute) -> str:
         first = unknown or found[0]
         name = str(first["loc"][0])
         known = route.sentences.get("" if unknown else name)
-        return known or f"{place} {shortened(name, NAME_CHARS)}: {first['msg'].removeprefix('Value error, ')}"
+        return known or f"{place} {shortened(name, NAME_CHARS)}: {sentence_of(first)}"
     assert route.body_field is not None
     takes = route.body_field.field_info.annotation
     assert isinstance(takes, type)

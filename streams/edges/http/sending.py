@@ -100,7 +100,7 @@ class CallSender:
         try:
             made = records.record_of(topic, value, whose)
         except BadInput as error:
-            raise Problem(422, str(error).partition(": ")[2] or str(error)) from None
+            raise Problem(422, str(error)) from None
         also = {"request_id": request.state.request_id, "tracestate": request.headers.get("tracestate")}
         return replace(made, headers=[*made.headers, *((name, text.encode()) for name, text in also.items() if text)])
 

@@ -10,7 +10,7 @@ from secrets import token_hex
 import orjson
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from schemas.base import DEFAULT_TENANT, PUBLIC_TENANT, Id
+from schemas.base import DEFAULT_TENANT, PUBLIC_TENANT, Id, sentence_of
 from streams.config import PREFIX, ConfigError, secret
 
 TOKEN_FILE = "token"
@@ -94,7 +94,7 @@ def _grants(path: Path | None, setting: str) -> dict[str, Grant]:
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         field = str(first["loc"][1]) if len(first["loc"]) > 1 else "the file"
-        raise ConfigError(f"{name}={str(path)!r}: {field}: {first['msg']}; write it like {EXAMPLE}") from None
+        raise ConfigError(f"{name}={str(path)!r}: {field}: {sentence_of(first)}; write it like {EXAMPLE}") from None
     if not grants:
         raise ConfigError(f"{name}={str(path)!r}: no token in it; write it like {EXAMPLE}")
     for number, token in enumerate(grants, 1):

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 
+from schemas.base import sentence_of
 from streams.config import PREFIX, ConfigError, Settings
 from streams.edges.http.tokens import Grant, of_a_tenant
 
@@ -32,5 +33,5 @@ def of_settings(settings: Settings) -> Caller:
         grant = Grant(client=settings.mcp_client, tenant=settings.mcp_tenant, user=settings.mcp_user)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        raise ConfigError(f"{PREFIX}MCP_{str(first['loc'][0]).upper()}: {first['msg']}") from None
+        raise ConfigError(f"{PREFIX}MCP_{str(first['loc'][0]).upper()}: {sentence_of(first)}") from None
     return of_grant(of_a_tenant(grant, f"{PREFIX}MCP_TENANT"))

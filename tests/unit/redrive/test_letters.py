@@ -99,7 +99,24 @@ def test_what_cannot_be_decoded_is_known_by_what_it_states():
     found = letter(dead(failed(b'{"client_id":"web"', (("tenant", b"acme"),))))
     assert (found.tenant, found.message_id) == ("acme", derive("messages.in:3:17"))
     assert letter(dead(failed(b'{"client_id":"web","message_id":"m1"}', ()))).tenant == "web"
-    assert "m1" in letter(dead(failed(b'{"client_id":"web","message_id":"m1"}', ()))).ids
+    assert letter(dead(failed(b'{"client_id":"web","message_id":["m1"]}', ()))).message_id == derive("messages.in:3:17")
+
+
+@pytest.mark.parametrize(
+    ("value", "headers"),
+    [
+        (b'{"role":"user","content":7,"message_id":"m1","client_id":"web"}', ()),
+        (
+            b'{"id":"ce-1","data":{"role":"user","content":7,"message_id":"m1"}}',
+            (("content-type", b"application/cloudevents+json"),),
+        ),
+        (b'{"role":"user","content":"x","message_id":"m1","conversation_id":"c","client_id":"web"}', ()),
+    ],
+)
+def test_a_refused_message_keeps_its_own_id(value: bytes, headers: Any):
+    found = letter(dead(failed(value, headers)))
+    assert (found.message_id, found.event_id) == ("m1", derive("messages.in:3:17"))
+    assert found.ids[0] == "m1"
     assert letter(dead(failed(b"\xff", ()))).tenant == ""
 
 

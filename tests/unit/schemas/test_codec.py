@@ -53,6 +53,40 @@ def refusal(value: Any, headers: dict[str, str] | None = None, **place: Any) -> 
     return refused.value.code
 
 
+# --- content in parts ---------------------------------------------------------------------------------------------
+
+PARTS = [{"type": "text", "text": " Which dock? "}, {"type": "image_url", "image_url": {"url": "data:,"}}]
+
+
+@pytest.mark.parametrize(
+    ("parts", "text"),
+    [
+        (PARTS, "Which dock?"),
+        ([*PARTS, {"type": "input_text", "text": "The north one."}], "Which dock? \nThe north one."),
+        ([{"type": "output_text", "text": "Dock 4.", "annotations": []}], "Dock 4."),
+        ([{"type": "file", "file": {"file_id": "f"}}], ""),
+        ([], ""),
+    ],
+)
+def test_content_in_parts_is_the_text_of_its_parts(parts: list[Any], text: str) -> None:
+    assert decoded({**MESSAGE, "content": parts}).event.content == text
+
+
+def test_a_question_in_parts_is_the_text_of_its_parts() -> None:
+    assert decoded({**ASK, "question": PARTS}).event == AskPayload(**{**ASK, "question": "Which dock?"})
+    assert refusal({**ASK, "question": PARTS[1:]}) == "schema_invalid"
+
+
+@pytest.mark.parametrize("parts", [["text"], [{"text": "x"}], [{"type": "text"}], [{"type": "text", "text": 1}], {}, 7])
+def test_content_of_another_form_is_refused_with_what_it_may_be(parts: Any) -> None:
+    with pytest.raises(Undecodable) as refused:
+        decoded({**MESSAGE, "content": parts})
+    assert refused.value.code == "schema_invalid"
+    assert not isinstance(parts, list) or refused.value.detail == (
+        'content: is a text, or a list of parts, of which those of text are {"type": "text", "text": "…"}'
+    )
+
+
 # --- three ways to say the same ----------------------------------------------------------------------------------
 
 BINARY = {

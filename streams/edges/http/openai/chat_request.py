@@ -4,21 +4,20 @@ Everything else in the request is the model's business and passes untouched.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
 from schemas.base import derive
+from schemas.chat import text_of
 
 JsonMessage = Mapping[str, Any]
 INSTRUCTING = ("system", "developer")
 OPENING, CLOSING = "<fathom-context>", "</fathom-context>"
 # Servers refuse messages with fields that they do not know.
 DECISIONS = "fathom_calls"
-# Parts of a message that are text, in chats and in responses.
-TEXTS = ("text", "input_text", "output_text")
 BLOCK = re.compile(rf"\s*{OPENING}.*?{CLOSING}", re.DOTALL)
 
 
@@ -92,19 +91,6 @@ def with_block(before: str, text: str) -> str:
 def without_block(instructions: str) -> str:
     """Instructions without the context of an earlier request."""
     return BLOCK.sub("", instructions)
-
-
-def text_of(content: object) -> str:
-    """The text of a message, whose content is a text or a list of parts."""
-    if isinstance(content, str):
-        return content.strip()
-    return "\n".join(_texts(content)).strip() if isinstance(content, list) else ""
-
-
-def _texts(parts: Sequence[object]) -> Iterator[str]:
-    for part in parts:
-        if isinstance(part, dict) and part.get("type") in TEXTS and isinstance(part.get("text"), str):
-            yield part["text"]
 
 
 def digest(said: object) -> str:

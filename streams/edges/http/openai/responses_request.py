@@ -6,12 +6,12 @@ from typing import Any
 
 import orjson
 
+from schemas.chat import text_of
 from streams.edges.http.openai.chat_request import (
     DECISIONS,
     INSTRUCTING,
     JsonMessage,
     digest,
-    text_of,
     with_block,
     without_block,
 )

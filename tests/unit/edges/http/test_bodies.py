@@ -105,6 +105,21 @@ def test_a_document_or_a_profile_that_is_sent_again_with_its_key_is_the_same_rec
     assert first != profile
 
 
+def test_content_in_parts_is_sent_on_as_its_text(tmp_path: Path):
+    image = {"type": "image_url", "image_url": {"url": "https://example.org/dock.png"}}
+    parts = [{"type": "text", "text": "Which dock?"}, image]
+    said = {"role": "user", "content": parts, "conversation_id": "c", "client_id": "web"}
+    response, exchange = posted(tmp_path, answers, "/messages?wait=pack", said)
+    assert response.status_code == 200
+    assert json.loads(exchange.asked[0][0].value)["content"] == "Which dock?"
+    response, exchange = posted(tmp_path, answers, "/ask", {**QUESTION, "question": parts})
+    assert json.loads(exchange.asked[0][0].value) == {**QUESTION, "question": "Which dock?"}
+    response, _ = posted(tmp_path, answers, "/messages", {**said, "content": [image]})
+    assert detail(response, 422) == "content: there is no text in it"
+    response, _ = posted(tmp_path, answers, "/messages", {**said, "content": ["Which dock?"]})
+    assert detail(response, 422).startswith("content: is a text, or a list of parts, of which those of text are")
+
+
 def test_a_message_of_another_role_is_taken_with_its_id_and_waits_for_no_pack(tmp_path: Path):
     said = {"role": "assistant", "content": "x", "conversation_id": "c", "client_id": "web"}
     response, _ = posted(tmp_path, answers, "/messages?wait=pack", said)

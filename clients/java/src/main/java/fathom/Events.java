@@ -866,6 +866,8 @@ public final class Events {
      * A user's question with exactly the four fields of the public contract.
      *
      * Its ce_type is chat.question-asked.v1.
+     *
+     * @param question a text; of a list of parts, that of its text parts
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     public record AskPayload(
@@ -950,6 +952,8 @@ public final class Events {
      * A turn with its own ids: user, assistant or system; options count for a user's.
      *
      * Its ce_type is chat.message-received.v1.
+     *
+     * @param content a text; of a list of parts, that of its text parts
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     public record ChatMessage(
