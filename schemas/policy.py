@@ -48,13 +48,17 @@ class ClaimsPolicy:
 
 @dataclass(frozen=True, config=_EXACT)
 class ContextPolicy:
-    """The limits of a conversation's memory. `session_turns` limits the turns kept for a full session."""
+    """The limits of a conversation's memory. `session_turns` limits the turns kept for a full session.
+
+    `lang` is the language of a conversation whose first message tells none and states none.
+    """
 
     enabled: bool = True
     max_turns: int = Field(default=20, ge=0)
     ttl_seconds: int = Field(default=3600, ge=0)
     max_chars: int = Field(default=8000, ge=0)
     session_turns: int = Field(default=400, ge=0)
+    lang: Literal["pt", "en"] = "en"
     planner: PlannerPolicy = PlannerPolicy()
     narrator: NarratorPolicy = NarratorPolicy()
     claims: ClaimsPolicy = ClaimsPolicy()

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from agents.context import ContextManager
 from agents.core.quarantine.sources import Quarantines
 from agents.ports.graph import GraphReader, GraphWriter
-from agents.ports.models import Clock, DocumentReader, LanguageIdentifier, TokenCounter
+from agents.ports.models import Clock, DocumentReader, TokenCounter
 from agents.ports.passages import PassageIndex
 from agents.ports.progress import WriterProgress
 from agents.ports.sessions import SignalWeights, ToolSessions, WorkingSets
@@ -23,7 +23,6 @@ class Dependencies:
     settings: Settings
     clock: Clock
     tokens: TokenCounter
-    language: LanguageIdentifier
     context: ContextManager
     references: ReferencePolicy
     profiles: Mapping[str, QueryProfile]

@@ -143,7 +143,6 @@ STAGES: tuple[Stage, ...] = (
         (CONVERSATION_TURNS, DEPTH_CLASSIFIED, MEMORY_ERASURES),
         lambda d: DepthAgent(
             d.context,
-            d.language,
             d.graph,
             d.clock,
             window=d.settings.history_window,
@@ -227,7 +226,7 @@ STAGES: tuple[Stage, ...] = (
         "ingestion",
         (DOCUMENTS_IN,),
         (MEMORY_KNOWLEDGE,),
-        lambda d: Ingestion(d.language, d.documents, admin=d.settings.public_writer),
+        lambda d: Ingestion(d.documents, admin=d.settings.public_writer),
         concurrency=1,
         background=True,
     ),

@@ -56,11 +56,6 @@ class Narrator(Protocol):
         """The answer as worded by the model; may be slow and raise anything."""
 
 
-class LanguageIdentifier(Protocol):
-    def identify(self, text: str, default: str) -> str:
-        """The language, `pt` or `en`; `default` where the text is too short to tell."""
-
-
 class Embedder(Protocol):
     size: int
 

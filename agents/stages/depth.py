@@ -25,11 +25,12 @@ from agents.core.depth import votes as depth_weights
 from agents.core.depth.accept import CarriedTopic, Message
 from agents.core.depth.levels import DepthDecision
 from agents.core.depth.requested import as_requested
-from agents.core.language import first_words
+from agents.core.language.identification import first_language, identify_language
+from agents.core.language.messages import LANGUAGES
 from agents.core.packs import options as pack_options
 from agents.errors import Rejected, Unavailable
 from agents.ports.graph import GraphReader
-from agents.ports.models import Clock, LanguageIdentifier
+from agents.ports.models import Clock
 from agents.ports.sessions import SignalWeights
 from agents.second_opinion import Classifier, SecondOpinion
 from schemas.assessment import TierName
@@ -59,7 +60,6 @@ class DepthAgent:
     def __init__(
         self,
         context: ContextManager,
-        language: LanguageIdentifier,
         graph: GraphReader,
         clock: Clock,
         *,
@@ -72,7 +72,6 @@ class DepthAgent:
         full_for: Callable[[str | None], float] = lambda _: 0.0,
     ) -> None:
         self._context = context
-        self._language = language
         self._graph = graph
         self._clock = clock
         self._window = window
@@ -267,10 +266,12 @@ class DepthAgent:
         return session.frame_id or rules.first_frame(message.conversation, session.forgotten)
 
     def _lang(self, message: Message, session: Session) -> str:
-        stated = (message.locale or "").lower()[:2]
-        if stated in ("pt", "en"):
-            return stated
-        return self._language.identify(message.content, session.lang or first_words.first_language(message.content))
+        """As stated, or as the words tell; where they do not, the conversation's goes before what is stated."""
+        locale = (message.locale or "").lower()[:2]
+        stated = locale if locale in LANGUAGES else None
+        if told := identify_language(message.content, ""):
+            return stated or told
+        return session.lang or stated or first_language(message.content, self._context.policy.lang)
 
 
 def _frame(message: Message, session: Session, decision: DepthDecision) -> tuple[str, bool, Anchor]:

@@ -11,8 +11,10 @@ import binascii
 from collections.abc import Sequence
 
 from agents.core.documents import kinds, knowledge
+from agents.core.language.identification import first_language
+from agents.core.language.messages import DEFAULT
 from agents.errors import Rejected
-from agents.ports.models import DocumentReader, LanguageIdentifier
+from agents.ports.models import DocumentReader
 from schemas.base import PUBLIC_TENANT, entity_key
 from schemas.envelope import Outgoing, Received
 from schemas.memory import DocumentDeleted, DocumentSubmitted
@@ -24,8 +26,7 @@ SAMPLE_CHARS = 2_000
 class Ingestion:
     """`admin` also takes documents of `_public`, which every tenant reads."""
 
-    def __init__(self, language: LanguageIdentifier, reader: DocumentReader, *, admin: bool = False) -> None:
-        self._language = language
+    def __init__(self, reader: DocumentReader, *, admin: bool = False) -> None:
         self._reader = reader
         self._admin = admin
 
@@ -44,7 +45,7 @@ class Ingestion:
             gone = knowledge.of_deleted(record.event, record.event.created_at or record.envelope.time)
             return [Outgoing(MEMORY_KNOWLEDGE, key, gone, record.envelope, str(gone.batch))]
         document = await self._read(record.event)
-        lang = document.lang or self._language.identify((document.text or document.title)[:SAMPLE_CHARS], "pt")
+        lang = document.lang or first_language((document.text or document.title)[:SAMPLE_CHARS], DEFAULT)
         recorded_at = document.created_at or record.envelope.time
         # A large document takes seconds of computation: not on the event loop that serves packs.
         batches = await asyncio.to_thread(

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from agents.core.language.first_words import letter_features
+from agents.core.language.identification import letter_features
 from agents.core.language.text import surface_terms
 from bench.fit.fitting import Sample, fit, write
 from bench.fit.playing import items

@@ -10,8 +10,7 @@ from typing import Any, Literal, cast
 
 from agents.core.conversation.memory import ConversationTurn, turn_of
 from agents.core.depth.levels import DepthDecision, classify
-from agents.core.language.first_words import first_language
-from agents.core.language.text import identify_language
+from agents.core.language.identification import first_language, identify_language
 from schemas.depth import Anchor, DepthLevel
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
@@ -53,7 +52,7 @@ class Playback:
 
     def judge(self, text: str) -> DepthDecision:
         """The decision on a user's message, which is not filed."""
-        self.lang = identify_language(text, self.lang or first_language(text))
+        self.lang = identify_language(text, self.lang or first_language(text, "en"))
         return classify(text, self.history(), lang=self.lang, anchor=self.anchor)
 
 

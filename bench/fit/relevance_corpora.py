@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from agents.core.documents.knowledge import knowledge_of
+from agents.core.language.identification import identify_language
 from agents.core.language.sentences import sentences
-from agents.core.language.text import identify_language
 from agents.core.retrieval.relevance import Kind
 from agents.ports.passages import Passage
 from agents.stages.writers import searchable

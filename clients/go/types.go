@@ -641,6 +641,7 @@ func (v AnswerGiven) MarshalJSON() ([]byte, error) {
 //
 // Its ce_type is chat.question-asked.v1.
 type AskPayload struct {
+	// a text; of a list of parts, that of its text parts
 	Question       string                     `json:"question"`
 	ConversationID string                     `json:"conversation_id"`
 	Nickname       Nullable[string]           `json:"nickname,omitzero"`
@@ -765,16 +766,17 @@ func (v AuditHead) MarshalJSON() ([]byte, error) {
 //
 // Its ce_type is chat.message-received.v1.
 type ChatMessage struct {
-	MinDepth       *DepthLevel                `json:"min_depth,omitzero"`
-	MaxDepth       *DepthLevel                `json:"max_depth,omitzero"`
-	LookUp         *LookUp                    `json:"look_up,omitzero"`
-	MaxTokens      *int64                     `json:"max_tokens,omitzero"`
-	Have           []string                   `json:"have,omitzero"`
-	Template       *string                    `json:"template,omitzero"`
-	Deep           *bool                      `json:"deep,omitzero"`
-	WaitMs         *int64                     `json:"wait_ms,omitzero"`
-	MessageID      *string                    `json:"message_id,omitzero"`
-	Role           Role                       `json:"role"`
+	MinDepth  *DepthLevel `json:"min_depth,omitzero"`
+	MaxDepth  *DepthLevel `json:"max_depth,omitzero"`
+	LookUp    *LookUp     `json:"look_up,omitzero"`
+	MaxTokens *int64      `json:"max_tokens,omitzero"`
+	Have      []string    `json:"have,omitzero"`
+	Template  *string     `json:"template,omitzero"`
+	Deep      *bool       `json:"deep,omitzero"`
+	WaitMs    *int64      `json:"wait_ms,omitzero"`
+	MessageID *string     `json:"message_id,omitzero"`
+	Role      Role        `json:"role"`
+	// a text; of a list of parts, that of its text parts
 	Content        string                     `json:"content"`
 	ConversationID string                     `json:"conversation_id"`
 	ClientID       string                     `json:"client_id"`

@@ -1,13 +1,10 @@
 """Replay of recorded dialogues, turn by turn, through the real depth stage with its histories, frames and anchors."""
 
 from collections.abc import Sequence
-from functools import lru_cache
 
-from agents.ports.models import LanguageIdentifier
 from schemas.chat import Role
 from schemas.depth import DepthClassified, DepthLevel
 from schemas.topics import DEPTH_CLASSIFIED
-from streams.stores.language import best_language
 from streams.testing.pipeline import Pipeline
 from streams.topology import stages_of
 
@@ -16,14 +13,9 @@ BETWEEN_S = 30.0
 Spoken = tuple[str, str]
 
 
-@lru_cache(maxsize=1)
-def _language() -> LanguageIdentifier:
-    return best_language()
-
-
 def played(turns: Sequence[Spoken]) -> list[DepthClassified | None]:
     """The decision on each turn (role, text) of one dialogue; None for turns that are not classified."""
-    with Pipeline(stages=stages_of(["depth"]), replace={"language": _language()}, partitions=1) as fathom:
+    with Pipeline(stages=stages_of(["depth"]), partitions=1) as fathom:
         names = []
         for role, text in turns:
             fathom.clock.advance(BETWEEN_S)

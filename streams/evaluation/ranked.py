@@ -17,7 +17,6 @@ from schemas.topics import DEPTH_CLASSIFIED
 from streams.evaluation import questions
 from streams.evaluation.measures import Item as LabelledItem
 from streams.evaluation.predictions import embedder
-from streams.stores.language import best_language
 from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
 from streams.testing.pipeline import Pipeline
 from streams.topology import STAGES, stages_of
@@ -32,11 +31,10 @@ SAID_IN = "talk"
 def rankings(corpus: LabelledItem) -> Iterator[tuple[str, list[str]]]:
     """The ids of the documents found for each query id; queries are not stored in the memory."""
     memory = [stage for stage in STAGES if stage.group_name not in ("planner", "retrieval", "assembler")]
-    language = best_language()
     with (
         _index() as index,
-        Pipeline(stages=memory, tenant=TENANT, client=CLIENT, replace={"index": index, "language": language}) as fathom,
-        Pipeline(stages=stages_of(["depth"]), tenant=TENANT, client=CLIENT, replace={"language": language}) as asker,
+        Pipeline(stages=memory, tenant=TENANT, client=CLIENT, replace={"index": index}) as fathom,
+        Pipeline(stages=stages_of(["depth"]), tenant=TENANT, client=CLIENT) as asker,
     ):
         known = _teach(fathom, corpus)
         asker.clock.advance(LATER_S)

@@ -79,7 +79,6 @@ def dependencies(
         settings=settings,
         clock=SystemClock(),
         tokens=stores.tokens,
-        language=stores.language,
         context=ContextManager(working_sets, policy),
         references=references,
         profiles=policies.query_profiles(settings.profile_policy),

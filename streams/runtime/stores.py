@@ -13,13 +13,12 @@ from agents.core.depth import levels
 from agents.core.language import text
 from agents.errors import FathomError, Unavailable
 from agents.ports.graph import DecisionReader, GraphReader, GraphWriter
-from agents.ports.models import LanguageIdentifier, TokenCounter
+from agents.ports.models import TokenCounter
 from agents.ports.passages import Hit, Passage, PassageIndex, PassageQuery
 from streams.stores import word_lists
 from streams.stores.graph.kglite_engine import KgliteGraph
 from streams.stores.graph.memory import InMemoryGraph
 from streams.stores.graph.store import GraphStore
-from streams.stores.language import best_language
 from streams.stores.ownership import PRIVATE_UMASK
 from streams.stores.passages.index_process import IndexProcess, spawn_index
 from streams.stores.passages.memory import MemoryPassageIndex
@@ -52,7 +51,6 @@ class Stores:
     graph_writer: GraphWriter
     decisions: DecisionReader
     tokens: TokenCounter
-    language: LanguageIdentifier
     checks: dict[str, Check] = field(default_factory=dict)
     closers: list[Close] = field(default_factory=list)
 
@@ -142,7 +140,6 @@ class _Opening:
             graph_writer=graph,
             decisions=graph,
             tokens=best_tokens(),
-            language=best_language(),
             index=self._index(),  # the last: it becomes ready by itself, beside us
             checks=self._checks,
             closers=self._closers,

@@ -33,7 +33,6 @@ from streams.kafka.records import Record, TopicPartition
 from streams.runtime.group_runner import GroupRunner
 from streams.stage import Stage
 from streams.stores.graph.memory import InMemoryGraph
-from streams.stores.language import WordVotes
 from streams.stores.passages.memory import MemoryPassageIndex
 from streams.stores.passages.vectors import HashingEmbedder
 from streams.stores.sessions.memory import MemoryWorkingSets
@@ -235,7 +234,6 @@ class Pipeline:
             "settings": self.settings,
             "clock": self.clock,
             "tokens": self.tokens,
-            "language": WordVotes(),
             "context": ContextManager(self.view, self._policy),
             "references": policies.shipped(),
             "profiles": policies.query_profiles(self.settings.profile_policy),

@@ -46,7 +46,6 @@ def test_opened_stores_are_ready_and_work_together(tmp_path, scheme):
         await use(stores)
         assert await remembered(stores) == (b"done", ["p1"])
         assert stores.tokens.count("o prazo é dia 15") > 0
-        assert stores.language.identify("qual é o prazo do projeto?", "en") == "pt"
         await stores.close()
 
     stores = open_stores(settings(tmp_path, scheme))

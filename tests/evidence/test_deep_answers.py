@@ -14,7 +14,6 @@ from schemas.topics import ANSWERS_OUT
 from streams.evaluation import questions
 from streams.evaluation.deep.figures import DeepAsked, JudgedAnswer, judged
 from streams.evaluation.questions import Material, PackQuestion
-from streams.stores.language import best_language
 from streams.stores.passages.memory import MemoryPassageIndex
 from streams.stores.passages.vectors import UseEmbedder
 from streams.testing.pipeline import Pipeline
@@ -62,9 +61,7 @@ def memories() -> Iterator[dict[str, DeepMemory]]:
     with ExitStack() as stack:
         yield {
             name: DeepMemory(
-                stack.enter_context(
-                    Pipeline(replace={"index": MemoryPassageIndex(embedder), "language": best_language()}, **on)
-                ),
+                stack.enter_context(Pipeline(replace={"index": MemoryPassageIndex(embedder)}, **on)),
                 *questions.of_everyday(folder),
             )
             for name, folder in SETS.items()

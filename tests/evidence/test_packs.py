@@ -18,7 +18,6 @@ from streams.evaluation import pack_figures, questions
 from streams.evaluation.held_packs import first_right, items, looked, newer_marked
 from streams.evaluation.pack_figures import JudgedPack, PackAnswer
 from streams.evaluation.questions import Material, PackQuestion, Utterable
-from streams.stores.language import best_language
 from streams.stores.passages.memory import MemoryPassageIndex
 from streams.stores.passages.vectors import UseEmbedder
 from streams.testing.pipeline import Pipeline, decoded
@@ -95,7 +94,7 @@ def packs(memory: EverydayMemory) -> dict[str, Rows]:
 
 
 def _pipeline(embedder: UseEmbedder) -> Pipeline:
-    return Pipeline(replace={"index": MemoryPassageIndex(embedder), "language": best_language()})
+    return Pipeline(replace={"index": MemoryPassageIndex(embedder)})
 
 
 def of_kinds(*kinds: str) -> list[PackQuestion]:

@@ -22,7 +22,6 @@ from schemas.topics import (
     TOOLS_CALLS_OUT,
     TOOLS_RESULTS_IN,
 )
-from streams.stores.language import WordVotes
 from streams.testing.log import MemoryVoteLog
 from streams.testing.pipeline import Pipeline
 from tests.builders.customs import CUSTOMS
@@ -150,7 +149,7 @@ def handed_in() -> None:
     reader: Any = None  # a plain text needs none
 
     async def written(tenant: str, *, admin: bool) -> int:
-        agent = Ingestion(WordVotes(), reader, admin=admin)
+        agent = Ingestion(reader, admin=admin)
         of = record._replace(envelope=record.envelope._replace(tenant=tenant))
         return len(await agent.handle(of))
 

@@ -17,7 +17,9 @@ from agents.core.assessment.prompt import ModelJudgement
 from agents.core.conversation.memory import ConversationTurn
 from agents.core.depth import levels
 from agents.core.language import text
+from agents.core.language.identification import first_language
 from agents.core.language.lexicons import lexicon
+from agents.core.language.messages import DEFAULT
 from agents.core.packs.planning import Limits
 from schemas.assessment import Action, Assessment, QueryType, TierName
 from schemas.depth import DepthLevel
@@ -68,7 +70,7 @@ def assess(
 ) -> Assessment:
     """Assess a query, given a summary of the conversation and what is at hand; pure, total, bounded in time."""
     asked = text.clip(query)
-    lang = text.identify_language(asked, "pt")
+    lang = first_language(asked, DEFAULT)
     kind, sure, nothing = _kind(asked)
     decision = levels.classify(query, _said(summary), lang=lang)
     is_follow_up = decision.level is DepthLevel.D1

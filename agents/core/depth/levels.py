@@ -14,8 +14,9 @@ from agents.core.depth.reading import read_message, word_class
 from agents.core.depth.reference import entity
 from agents.core.depth.shift import is_doubtful, is_sure
 from agents.core.depth.signals import detect
-from agents.core.language.first_words import first_language
-from agents.core.language.text import identify_language, words
+from agents.core.language.identification import first_language, identify_language
+from agents.core.language.messages import DEFAULT
+from agents.core.language.text import words
 from schemas.depth import Anchor, DepthLevel, Signal
 
 D0, D1, D2, D3, D4 = DepthLevel
@@ -184,14 +185,14 @@ def _shows(query: str, history: Sequence[ConversationTurn], *names: str) -> bool
 
 
 def _language(query: str, history: Sequence[ConversationTurn]) -> str:
-    default = identify_language(history[-1].content, "pt") if history else first_language(query)
+    default = identify_language(history[-1].content, DEFAULT) if history else first_language(query, DEFAULT)
     return identify_language(query, default)
 
 
 def warm() -> None:
     """Load lexicons and tables in advance: the first message otherwise takes over a second."""
     said = ConversationTurn("assistant", "O prazo é dia 15.", datetime(2000, 1, 1, tzinfo=UTC))
-    first_language("prazo")
+    first_language("prazo", DEFAULT)
     for lang in ("pt", "en"):
         for history in ((), (said,)):
             classify("Qual o prazo do contrato? The deadline is the 20th.", history, lang=lang)

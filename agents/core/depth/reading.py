@@ -7,9 +7,10 @@ from itertools import islice
 from unicodedata import normalize
 
 from agents.core.conversation.memory import ConversationTurn
+from agents.core.language.identification import identify_language
 from agents.core.language.lexicons import lexicon
 from agents.core.language.phrases import END, NOWHERE, PAUSE, START, Match, Sentence, cut, evidence, find, read
-from agents.core.language.text import clip, content_words, fold, identify_language, stem, surface_terms
+from agents.core.language.text import clip, content_words, fold, stem, surface_terms
 from schemas.depth import Anchor
 
 Place = tuple[Sentence, Match]

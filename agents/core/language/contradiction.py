@@ -18,6 +18,7 @@ from operator import mul
 from typing import Literal
 
 from agents.core.language import text
+from agents.core.language.identification import identify_language
 from agents.core.language.lexicons import lexicon
 from schemas.base import JsonObject
 
@@ -143,7 +144,7 @@ def _of_others(one: SentenceFeatures, other: SentenceFeatures) -> bool:
 def readings(premise: str, hypothesis: str) -> tuple[SentenceFeatures, SentenceFeatures]:
     """The features of both sentences, in their common language."""
     premise, hypothesis = text.clip(premise), text.clip(hypothesis)
-    lang = text.identify_language(f"{premise} {hypothesis}", "pt")
+    lang = identify_language(f"{premise} {hypothesis}", "pt")
     return _reading(premise, lang), _reading(hypothesis, lang)
 
 

@@ -6,12 +6,12 @@ from functools import cache
 from importlib.resources import files
 
 LANGUAGES = ("pt", "en")
-DEFAULT = "pt"
+DEFAULT = "en"
 
 
 @cache
 def catalogue(lang: str) -> Mapping[str, str | tuple[str, ...]]:
-    """The texts of a language by `section.key`; Portuguese for a language without a catalogue."""
+    """The texts of a language by `section.key`; English for a language without a catalogue."""
     name = lang if lang in LANGUAGES else DEFAULT
     read = tomllib.loads(files("agents.core.language").joinpath(f"catalogue/{name}.toml").read_text("utf-8"))
     return {

@@ -1,4 +1,4 @@
-"""Words of a message: folding, tokens, content words, overlap, language. Portuguese and English.
+"""Words of a message: folding, tokens, content words, overlap. Portuguese and English.
 
 Every function is linear in the length of its input, which `clip` bounds.
 """
@@ -175,18 +175,6 @@ def overlap(left: Collection[str], right: Collection[str]) -> float:
     """Shared words over the words of the smaller side, 0-1; 0 when either side is empty."""
     ours, theirs = set(left), set(right)
     return len(ours & theirs) / min(len(ours), len(theirs)) if ours and theirs else 0.0
-
-
-def identify_language(text: str, default: str) -> str:
-    """`pt` or `en` by votes of function words; the default on a tie or with too little evidence.
-
-    Under four words it takes two votes: `and the budget?` is English, `ok` is undecided.
-    """
-    found = words(clip(text))
-    votes = {lang: sum(word in function_words(lang) for word in found) for lang in _STEMMERS}
-    best, second = sorted(votes, key=lambda lang: votes[lang], reverse=True)[:2]
-    margin = votes[best] - votes[second]
-    return best if margin >= (1 if len(found) >= 4 else 2) else default
 
 
 def warm() -> None:

@@ -1,6 +1,6 @@
 """Instructions to the model, per level and language."""
 
-from agents.core.language.messages import DEFAULT, lines, message
+from agents.core.language.messages import lines, message
 from schemas.depth import DepthLevel
 
 
@@ -8,15 +8,15 @@ def special(level: DepthLevel) -> tuple[str, ...]:
     """The special instructions of a plan that contests or changes the subject; Portuguese, as in the contract."""
     match level:
         case DepthLevel.D3:
-            return lines(DEFAULT, "pack.D3")[:3]
+            return lines("pt", "pack.D3")[:3]
         case DepthLevel.D4:
-            return lines(DEFAULT, "pack.D4")
+            return lines("pt", "pack.D4")
         case _:
             return ()
 
 
 def for_level(level: DepthLevel, lang: str, *, resets: bool = True) -> tuple[str, ...]:
-    """The level's instructions in the message's language, Portuguese unless it is English.
+    """The level's instructions in the message's language, else in English.
 
     A change of subject without a reset is acknowledged; earlier context stays valid.
     """

@@ -15,7 +15,8 @@ from pydantic import AwareDatetime, Field, model_validator
 
 from agents.core.claims.checks import Checked, of_statement, on_subject, with_corrections
 from agents.core.conversation.utterances import Utterance
-from agents.core.language import text
+from agents.core.language.identification import first_language
+from agents.core.language.messages import DEFAULT
 from schemas.base import Conversation, Id, Source, Value
 from schemas.items import ClaimStatus, Contradiction
 from schemas.memory import ClaimAsserted
@@ -117,7 +118,7 @@ def _utterance(statement: str, conversation_id: str | None, known: Iterable[Clai
         message_id=str(uuid4()),
         author="user",
         text=statement,
-        lang=text.identify_language(statement, "pt"),
+        lang=first_language(statement, DEFAULT),
         seq=0,
         frame_id=frames[-1] if frames else "statement",
         user_id=caller.user,

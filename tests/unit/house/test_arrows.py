@@ -110,7 +110,7 @@ ARROWS: Mapping[str, str] = {
         streams.views""",
     "streams.evaluation": """agents.core.assessment agents.core.claims agents.core.conversation
         agents.core.decomposition agents.core.depth agents.core.documents agents.core.language agents.core.legal
-        agents.core.packs agents.core.tools agents.ports agents.retrievers streams.stores streams.stores.passages
+        agents.core.packs agents.core.tools agents.ports agents.retrievers streams.stores.passages
         streams.testing streams.topology""",
     "streams.edges.console": "",
     "streams.evaluation.deep": "agents.core.language streams.evaluation",

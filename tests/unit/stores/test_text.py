@@ -1,4 +1,4 @@
-"""Token counts, languages and vectors, and what stands in for a model; the embedder's own is in the contract suite."""
+"""Token counts and vectors, and what stands in for a model; the embedder's own is in the contract suite."""
 
 import math
 import sys
@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streams.stores.language import LinguaLanguage, WordVotes, best_language
 from streams.stores.passages import vectors
 from streams.stores.passages.vectors import RECENT, HashingEmbedder, UseEmbedder
 from streams.stores.tokens import EstimatedTokens, O200kTokens, best_tokens
@@ -64,34 +63,6 @@ def test_the_estimate_stands_in_where_the_tokenizer_is_missing(monkeypatch):
     assert isinstance(best_tokens(), O200kTokens)
     monkeypatch.setitem(sys.modules, "rs_bpe.bpe", None)
     assert isinstance(best_tokens(), EstimatedTokens)
-
-
-@pytest.mark.parametrize(
-    ("text", "lang"),
-    [
-        ("Qual o prazo do projeto?", "pt"),
-        ("como solicitar reembolso de viagem", "pt"),
-        ("How should I structure the repository layer?", "en"),
-        ("what did we decide about the budget", "en"),
-    ],
-)
-def test_a_sentence_is_recognised_whatever_was_spoken_before(text, lang):
-    model = LinguaLanguage()
-    assert [model.identify(text, default) for default in ("pt", "en")] == [lang, lang]
-
-
-@pytest.mark.covers("AC-04")
-@pytest.mark.parametrize("identifier", [LinguaLanguage(), WordVotes()], ids=["lingua", "votes"])
-def test_a_few_words_keep_the_language_unless_function_words_tell(identifier):
-    for text in ("ok", "deploy", "faz deploy", "12 + 3", "", "???", "1 2 3 4 5"):
-        assert [identifier.identify(text, default) for default in ("pt", "en")] == ["pt", "en"]
-    assert identifier.identify("and the budget?", "pt") == "en"
-
-
-def test_words_stand_in_where_the_language_model_is_missing(monkeypatch):
-    assert isinstance(best_language(), LinguaLanguage)
-    monkeypatch.setitem(sys.modules, "lingua", None)
-    assert isinstance(best_language(), WordVotes)
 
 
 def test_hashed_vectors_have_the_promised_size_and_length_one():

@@ -99,7 +99,7 @@ def test_of_two_named_together_neither_is_the_last():
     [
         (
             "references:\n  kinds:\n    ticker:\n      patterns: ['[A-Z']\n",
-            "line 4: kinds.ticker.patterns: Value error, '[A-Z' is no regular expression",
+            "line 4: kinds.ticker.patterns: '[A-Z' is no regular expression",
         ),
         (
             "kinds:\n  ticker:\n    pattern: ['x']\n",

@@ -22,10 +22,10 @@ def test_every_language_has_the_same_texts_with_the_same_values() -> None:
     assert {key for key in pt if pt[key] == en[key]} == set()
 
 
-def test_a_text_is_given_in_the_language_asked_for_and_in_portuguese_where_there_is_none() -> None:
+def test_a_text_is_given_in_the_language_asked_for_and_in_english_where_there_is_none() -> None:
     assert message("en", "tool.missing", name="date") == "date is missing. Give date with the call."
     assert message("pt", "tool.missing", name="data") == "Falta data. Informe data na chamada."
-    assert message("fr", "tool.confirm", tool="x") == "Confirma x?"
+    assert message("fr", "tool.confirm", tool="x") == "Confirm x?"
     assert lines("en", "pack.D0") == ("Answer directly and briefly",)
 
 

@@ -1,4 +1,4 @@
-"""The words of a message: folding, tokens, content words, language."""
+"""The words of a message: folding, tokens, content words."""
 
 import time
 
@@ -10,7 +10,6 @@ from agents.core.language.text import (
     clip,
     content_words,
     fold,
-    identify_language,
     jaccard,
     overlap,
     stem,
@@ -77,23 +76,6 @@ def test_jaccard_counts_all_words_and_overlap_those_of_the_smaller_side() -> Non
     assert overlap({"a"}, ()) == 0.0
 
 
-@pytest.mark.parametrize(
-    ("text", "lang"),
-    [
-        ("and the budget?", "en"),
-        ("e o orçamento?", "pt"),
-        ("What time is it?", "en"),
-        ("Quais são as políticas de férias?", "pt"),
-        ("ok", "default"),
-        ("OKR", "default"),
-        ("", "default"),
-        ("Acme Brasil S/A 2024", "default"),
-    ],
-)
-def test_language_is_decided_by_function_words_else_by_default(text: str, lang: str) -> None:
-    assert identify_language(text, "default") == lang
-
-
 def test_clip_keeps_head_and_tail_of_a_long_message() -> None:
     long = "a" * 2_000 + "b" * 40_000 + "c" * 500
     assert clip(long) == "a" * 2_000 + " " + "c" * 500
@@ -101,12 +83,11 @@ def test_clip_keeps_head_and_tail_of_a_long_message() -> None:
 
 
 @given(st.text(max_size=400), st.sampled_from(["pt", "en", "xx"]))
-def test_any_text_has_words_terms_and_a_language(text: str, lang: str) -> None:
+def test_any_text_has_words_and_terms(text: str, lang: str) -> None:
     assert fold(fold(text)) == fold(text)
     assert all(words(text))
     assert len(set(surface_terms(text, lang))) == len(surface_terms(text, lang))
     assert set(content_words(text, lang)) == {stem(term, lang) for term in surface_terms(text, lang)}
-    assert identify_language(text, "pt") in {"pt", "en"}
 
 
 @pytest.mark.parametrize("piece", ["a.", "a-", "a/1", "'", "_", "é ", "1:", "\u0301", "word "])

@@ -17,7 +17,6 @@ from streams import config, policies
 from streams.config import ConfigError
 from streams.runtime.app import dependencies
 from streams.runtime.stores import Stores
-from streams.stores.language import WordVotes
 from streams.testing.pipeline import EPOCH, Pipeline
 from tests.builders.pack_items import events, exchange, passages, summaries
 from tests.checkout import ROOT
@@ -290,7 +289,7 @@ def test_a_file_with_a_mistake_stops_the_start_with_the_line_and_what_was_meant(
     file = tmp_path / "profiles.yaml"
     file.write_text(f"profiles:\n{text}\n")
     own = shipped.working_sets, shipped.weights, shipped.tool_sessions, shipped.index
-    stores = Stores(*own, shipped.graph, shipped.graph, shipped.graph, shipped.tokens, WordVotes())
+    stores = Stores(*own, shipped.graph, shipped.graph, shipped.graph, shipped.tokens)
     with pytest.raises(ConfigError) as error:
         dependencies(config.load({"FATHOM_PROFILE_POLICY": str(file)}), stores)
     assert str(error.value).startswith(f"FATHOM_PROFILE_POLICY: profiles policy {file}: ")
