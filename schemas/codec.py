@@ -223,8 +223,7 @@ def _explain(error: ValidationError, *, shapes: bool) -> Undecodable:
     for detail in details:
         if detail["loc"] and detail["loc"][-1] == "role" and detail["type"] in ("enum", "literal_error"):
             return Undecodable("unknown_role", f"role: {detail['msg']}")
-    text = "; ".join(map(_at_its_place, details[:5]))
-    return Undecodable("schema_invalid", text)
+    return Undecodable("schema_invalid", "; ".join(map(_at_its_place, details[:5])))
 
 
 def _unwrap(value: bytes, found: dict[str, str]) -> tuple[bytes, dict[str, str]]:

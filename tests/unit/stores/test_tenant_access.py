@@ -55,6 +55,7 @@ BELOW = {
     "BatchingEmbedder": "vectors of texts: pure computation",
     "GraphCopy": "an engine that only reads: GraphStore._read asks it",
     "RemoteEngine": "only GraphStore._read, _write and remove ask it, in the process of an operator's command",
+    "SameServer": "looks which server a connection is to; reads nothing of any tenant",
     "Link": "carries what IndexProcess, RemoteIndex and RemoteEngine are asked",
     "Calls": "carries what RemoteIndex and RemoteEngine are asked",
     "QuarantineFollower": "follows what the log says of all tenants; reads nothing of any",
@@ -220,7 +221,7 @@ def stores(driver: Driver, directory: Path) -> dict[str, Callable[[], Any]]:
 
 TURN = turn_of("user", "oi", NOON, {"message_id": "m1", "seq": 0})
 ARGUMENTS: dict[str, Any] = {
-    "reader": "ana",
+    "reader": "ana", "shared": False,
     "user_id": "ana", "as_of": NOON, "conversation_id": "c1", "client_id": "web", "limit": 5, "subjects": ["prazo"],
     "max_claims": 5,
     "terms": ["prazo"], "access_level": "public", "collection": "semantic", "query": PassageQuery("x", "pt", 5, NOON),
