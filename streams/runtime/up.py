@@ -183,7 +183,7 @@ async def _start_embedded(
     bootstrap = await booting
     if outdated:
         await _rebuild_index(bootstrap, stages, security_of(settings))
-    _tell("opening the stores")
+    _tell("opening the stores, and loading the sentence encoder")
     stores = await _open_stores(stack, wanted, index)
     _report(stack, _keep_broker_running(broker, home, int(bootstrap.rpartition(":")[2]), settings.partitions), ended)
     return bootstrap, stores, served
@@ -296,7 +296,7 @@ async def _start(
     from streams.runtime.app import Worker, dependencies
     from streams.runtime.warmup import warm_up
 
-    _tell("loading the sentence encoder, and handling two sample messages in memory")
+    _tell("handling two sample messages in memory")
     await stores.ready()
     await warm_up(dependencies(settings, stores))
     if api is not None:

@@ -3,16 +3,20 @@
 from agents.core.language.messages import lines, message
 from schemas.depth import DepthLevel
 
+# As in the contract of the plan, word for word; a prompt gets those of the catalogue.
+SPECIAL = {
+    DepthLevel.D3: (
+        "Identificar claim original",
+        "Buscar evidências conflitantes",
+        "Não defender posição anterior cegamente",
+    ),
+    DepthLevel.D4: ("Reconhecer mudança de tema", "Manter apenas contexto de persona", "Iniciar nova âncora semântica"),
+}
+
 
 def special(level: DepthLevel) -> tuple[str, ...]:
-    """The special instructions of a plan that contests or changes the subject; Portuguese, as in the contract."""
-    match level:
-        case DepthLevel.D3:
-            return lines("pt", "pack.D3")[:3]
-        case DepthLevel.D4:
-            return lines("pt", "pack.D4")
-        case _:
-            return ()
+    """The special instructions of a plan that contests or changes the subject."""
+    return SPECIAL.get(level, ())
 
 
 def for_level(level: DepthLevel, lang: str, *, resets: bool = True) -> tuple[str, ...]:
@@ -26,7 +30,7 @@ def for_level(level: DepthLevel, lang: str, *, resets: bool = True) -> tuple[str
 
 def degraded(missing: tuple[str, ...], lang: str) -> str:
     """The instruction for a pack with missing sections."""
-    return message(lang, "pack.degraded", missing=", ".join(missing))
+    return message(lang, "pack.degraded", missing=", ".join(message(lang, f"pack.{section}") for section in missing))
 
 
 def nothing_found(lang: str) -> str:

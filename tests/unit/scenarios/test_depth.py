@@ -19,9 +19,9 @@ from streams.testing.pipeline import Pipeline
 from streams.topology import STAGES
 
 D3_TEXTS = (
-    "Identificar claim original",
-    "Buscar evidências conflitantes",
-    "Não defender posição anterior cegamente",
+    "Identifique o que foi afirmado antes",
+    "Se as fontes abaixo divergirem, diga isso",
+    "Não insista na resposta anterior",
 )
 
 
@@ -82,7 +82,7 @@ def test_a_look_up_that_finds_nothing_gives_the_pack_of_working_set_and_persona_
     assert "direct_question" in signals(pack)
     assert (pack.episodic, pack.semantic, pack.procedural, pack.claims) == (None, None, None, None)
     assert pack.evidence == "none"
-    assert "não inventar" in pack.llm_instructions[-1]
+    assert "não invente" in pack.llm_instructions[-1]
     assert pack.query_profile_used is None
     assert pack.total_tokens_estimated < 500
     assert not pack.degraded
@@ -280,7 +280,7 @@ def test_what_only_the_assistant_said_is_not_offered_as_known(fathom: Pipeline):
 
 def obedient_model(pack: ContextPack) -> str:
     """A model that does what it is told: it acknowledges a correction when the instructions and the data say so."""
-    told = "Não defender posição anterior cegamente" in pack.llm_instructions
+    told = "Não insista na resposta anterior" in pack.llm_instructions
     return "Obrigado pela correção, vou considerar." if told and pack.reconciliation else "O prazo é dia 15."
 
 
@@ -326,7 +326,7 @@ def test_a_new_subject_opens_a_frame_and_keeps_only_the_persona(fathom: Pipeline
     assert [o.title for o in pack.persona_context.current_objectives or ()] == ["Revisar as políticas de férias"]
     assert pack.semantic is not None
     assert any("30 dias" in c.text for c in pack.semantic.knowledge_chunks)
-    assert "Reconhecer mudança de tema" in pack.llm_instructions
+    assert "Reconheça a mudança de assunto" in pack.llm_instructions
     assert pack.episodic is not None
     assert not any("vendas" in s.text.lower() for s in pack.episodic.conversation_summaries)
 

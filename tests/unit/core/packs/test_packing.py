@@ -204,7 +204,7 @@ def test_a_class_that_failed_is_named_and_the_pack_marked_degraded(status: PartS
     assert pack.missing_sections == ("semantic",)
     assert pack.semantic is not None
     assert pack.semantic.knowledge_chunks == ()
-    assert "semantic" in pack.llm_instructions[-1]
+    assert "não foi possível consultar a tempo: documentos." in pack.llm_instructions[-1].lower()
     [failed] = [p for p in pack.parts if p.status == status.value]
     assert failed.error == "index is unavailable"
 
@@ -268,8 +268,8 @@ def test_objectives_are_present_for_a_new_frame_even_when_there_are_none():
 @pytest.mark.covers("CF-43", "AC-04")
 def test_instructions_follow_the_language_of_the_message():
     pt, en = packed(D3, *complete(D3)), packed(D3, *complete(D3), lang="en")
-    assert "Não defender posição anterior cegamente" in pt.llm_instructions
-    assert "Do not blindly defend the earlier position" in en.llm_instructions
+    assert "Não insista na resposta anterior" in pt.llm_instructions
+    assert "Do not insist on the earlier answer" in en.llm_instructions
     assert en.special_instructions == pt.special_instructions
 
 

@@ -97,7 +97,7 @@ def test_both_sides_of_a_conflict_are_in_the_text_with_who_said_them():
     text = text_of(packed(D3, part(M.CLAIMS, old, new, conflict), lang="pt"))
     assert "- assistente: O prazo é dia 15" in text
     assert "- usuário: mudou para dia 20 (contestado)" in text
-    assert "## Conflitos: mostrar os dois lados\n- dia 20 contradiz dia 15" in text
+    assert "## Conflitos: mostre os dois lados\n- dia 20 contradiz dia 15" in text
 
 
 def test_what_is_not_known_is_said_where_nothing_was_found_and_where_a_memory_did_not_answer():
@@ -105,7 +105,7 @@ def test_what_is_not_known_is_said_where_nothing_was_found_and_where_a_memory_di
     assert nothing.evidence == "none"
     assert "## Not known\n- Beyond this conversation, memory holds nothing on this" in text_of(nothing)
     late = packed(D2, part(M.SEMANTIC, status=PartStatus.TIMEOUT), lang="en")
-    assert "do not claim absence of what was not searched: semantic" in text_of(late)
+    assert "Could not be searched in time: documents. If the answer may depend on them, say you" in text_of(late)
     assert "## Not known" not in text_of(packed(D2, part(M.SEMANTIC, WARRANTY), lang="en"))
 
 
