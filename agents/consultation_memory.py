@@ -72,4 +72,4 @@ class ConsultationMemory:
 
 def _questions(state: CognitiveState) -> list[str]:
     leaves = state.mind_map.leaves() if state.mind_map else ()
-    return [*dict.fromkeys((state.query, *(bound(state, leaf.question) for leaf in leaves)))]
+    return [*dict.fromkeys((state.query, *(bound(state, leaf) for leaf in leaves)))]

@@ -3,7 +3,6 @@
 Only input fields are read.
 """
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -11,6 +10,7 @@ from functools import lru_cache
 from agents.core.assessment import context_needs as assessment
 from agents.core.claims import lifecycle
 from agents.core.conversation.utterances import Utterance
+from agents.core.decomposition.parts import replaced
 from agents.core.decomposition.tree import decompose
 from agents.core.depth.levels import D1_NAMES, DECIDING
 from agents.core.documents import entities
@@ -148,7 +148,7 @@ def steps(tree: CognitiveTree) -> list[str]:
         for child in node.children:
             walk(child)
         if not node.children:
-            said.append(re.sub(r"#([\d.]+)", lambda each: f"#{done.get(each[1], each[1])}", node.question))
+            said.append(replaced(node.question, node.uses, lambda name: f"#{done[name]}"))
         elif node.kind in ("comparison", "both"):
             named = " and ".join(f"#{done[child]}" for child in node.children)
             said.append(f"Are both {named} true?" if node.kind == "both" else f"How do {named} compare?")

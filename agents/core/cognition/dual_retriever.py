@@ -1,12 +1,12 @@
 """The retriever: what to search for each leaf, in waves, and what the sources found, merged."""
 
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agents.core.cognition.passages import is_provision
 from agents.core.cognition.route import is_searched_again
 from agents.core.cognition.sources import adjusted
+from agents.core.decomposition.parts import replaced
 from agents.core.documents.entities import entities
 from agents.core.language import text
 from schemas.cognition import CognitiveState, CognitiveTree, EvidencePassage, LeafEvidence, MindMapNode, SourceAnswer
@@ -15,7 +15,6 @@ from schemas.cognition import CognitiveState, CognitiveTree, EvidencePassage, Le
 MAX_EVIDENCE = 6
 # An entity that the first passage of the best ones names counts this much more than that of the next.
 RANK_DECAY = 0.7
-_POINTER = re.compile(r"#([\w.]+)")
 _KINDS: Mapping[str, Collection[str]] = {
     "provision": ("dispositivo",),
     "ruling": ("jurisprudencia", "processo"),
@@ -93,26 +92,28 @@ def _is_open(state: CognitiveState, leaf: MindMapNode) -> bool:
 
 def _is_seen(state: CognitiveState, leaf: MindMapNode) -> bool:
     """Whether a leaf was already searched by an equal query: it would find the same."""
-    query = bound(state, state.queries.get(leaf.node_id, leaf.question))
+    query = bound(state, leaf, state.queries.get(leaf.node_id))
     return signature(query, state.lang) in state.queries_seen.get(leaf.node_id, ())
 
 
 def _search(state: CognitiveState, leaf: MindMapNode) -> LeafSearch:
-    query = bound(state, state.queries.get(leaf.node_id, leaf.question))
+    query = bound(state, leaf, state.queries.get(leaf.node_id))
     whole = state.query if leaf.parent_id is not None else ""
     context = "\n".join(filter(None, (whole, *(state.mind_map.conditions if state.mind_map else ()))))
     return LeafSearch(leaf.node_id, query, context, _attempt(state, leaf))
 
 
-def bound(state: CognitiveState, question: str) -> str:
-    """A question with each `#n` replaced by what was found for it; without it by the question of that node."""
+def bound(state: CognitiveState, node: MindMapNode, said: str | None = None) -> str:
+    """The question of a node, or what is said in its place, with what was found for each node that it uses.
 
-    def value(match: "re.Match[str]") -> str:
-        name = match[1]
-        node = state.mind_map.nodes.get(name) if state.mind_map else None
-        return state.bindings.get(name) or (node.question.rstrip("?") if node else match[0])
+    Where nothing was found, that node's question takes the place. Any other `#n` is the user's own.
+    """
 
-    return _POINTER.sub(value, question)
+    def value(name: str) -> str:
+        found = state.bindings.get(name)
+        return found or (state.mind_map.nodes[name].question.rstrip("?") if state.mind_map else f"#{name}")
+
+    return replaced(node.question if said is None else said, node.uses, value)
 
 
 def signature(query: str, lang: str) -> str:

@@ -53,7 +53,7 @@ def signature_of(state: CognitiveState) -> str:
 
 def signature_of_node(state: CognitiveState, node: MindMapNode) -> str:
     """The signature of a sub-question, with what its pointers stand for."""
-    return question_signature(bound(state, node.question), state.lang, node.kind)
+    return question_signature(bound(state, node), state.lang, node.kind)
 
 
 def checked(state: CognitiveState, recalled: RecalledConsultations) -> CognitiveState:
@@ -92,7 +92,7 @@ def _reused(
 ) -> Iterator[tuple[str, SubAnswer]]:
     assert state.mind_map is not None
     for leaf in state.mind_map.leaves():
-        own, asked = signature_of_node(state, leaf), bound(state, leaf.question)
+        own, asked = signature_of_node(state, leaf), bound(state, leaf)
         for answer in past.answers:
             fits = answer.verified and answer.signature == own and recalled.cosine(answer.question, asked) >= SIMILAR
             if fits and (claims := _claims(state, leaf.node_id, answer)):

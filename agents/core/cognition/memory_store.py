@@ -60,7 +60,7 @@ def _sub_question(state: CognitiveState, node: MindMapNode) -> SubQuestion:
     return SubQuestion(
         node_id=node.node_id,
         # As it was answered: with what its pointers stand for.
-        text=bound(state, node.question),
+        text=bound(state, node),
         answer=answer.text if answer is not None and delivered else "",
         citations=tuple(dict.fromkeys(f"[{claim.cite}]" for claim in claims)),
         parent_id=node.parent_id,

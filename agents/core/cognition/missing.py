@@ -25,7 +25,7 @@ def missing_of(state: CognitiveState, leaf: MindMapNode) -> tuple[str, ...]:
 
     Where nothing was found, a source that did not answer is named, too: it may have had what is missing.
     """
-    question = bound(state, leaf.question)
+    question = bound(state, leaf)
     listed = [state.passages[each.chunk_uid] for each in state.refined_evidence.get(leaf.node_id, ())]
     said = " ".join(f"{each.title} {each.text} [{each.cite}]" for each in listed)
     cited = {citation(each) for each in legal_references(said)} | {f"[{each.cite}]" for each in listed}
@@ -43,7 +43,7 @@ def missing_of(state: CognitiveState, leaf: MindMapNode) -> tuple[str, ...]:
 
 def is_unknown(state: CognitiveState, leaf: MindMapNode) -> bool:
     """Whether a leaf names things and its evidence mentions none of them: it is then about others."""
-    question = bound(state, leaf.question)
+    question = bound(state, leaf)
     names = [term for term in question_terms(question, state.lang) if term.name]
     listed = [state.passages[each.chunk_uid] for each in state.refined_evidence.get(leaf.node_id, ())]
     return bool(names) and not any(covered(names, f"{each.title} {each.text}", each.lang) for each in listed)

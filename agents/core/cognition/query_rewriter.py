@@ -24,7 +24,7 @@ def rewritten(state: CognitiveState) -> CognitiveState:
     for leaf in state.mind_map.leaves():
         if is_searched_again(state, leaf.node_id):
             seen = state.queries_seen.get(leaf.node_id, ())
-            asked = bound(state, leaf.question)
+            asked = bound(state, leaf)
             suggested = state.verifications[leaf.node_id].query
             options = (suggested, _within(asked, state.query, state.lang), phrase(asked, state.lang))
             queries[leaf.node_id] = next(

@@ -87,7 +87,7 @@ def post_order(state: CognitiveState) -> tuple[MindMapNode, ...]:
 
 
 def _leaf(state: CognitiveState, leaf: MindMapNode) -> SubAnswer:
-    question = bound(state, leaf.question)
+    question = bound(state, leaf)
     lacking = missing_of(state, leaf)
     claims = _claims(state, leaf, question)
     if not claims or is_unknown(state, leaf):
@@ -109,7 +109,7 @@ def _leaf(state: CognitiveState, leaf: MindMapNode) -> SubAnswer:
 def _is_faint(state: CognitiveState, leaf: MindMapNode, claims: Sequence[Claim]) -> bool:
     """Whether no sentence of the evidence is near what is asked, and claims have at most half of its words."""
     near = [cosine for each in state.refined_evidence.get(leaf.node_id, ()) for cosine in each.similar]
-    asked = question_terms(bound(state, leaf.question), state.lang)
+    asked = question_terms(bound(state, leaf), state.lang)
     said = {word for each in claims for word in covered(asked, each.text, state.passages[each.chunk_uid].lang)}
     return max(near, default=0.0) < UNLIKE and len(said) <= MENTIONED * len(asked)
 

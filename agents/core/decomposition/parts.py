@@ -1,14 +1,19 @@
 """What a rule of decomposition makes of a question: the sub-questions, and how their answers compose."""
 
+import re
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from agents.core.language import text
 from schemas.cognition import EntityType, QuestionKind
 
+# The place of an answer in a part, until its node has an id: a noncharacter, since a user's own `#1` is no reference.
+ANSWER = "\ufdd0"
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A sub-question; `uses` are the places of earlier parts whose answers it names by `#1`, `#2`.
+    """A sub-question; `uses` are the places of earlier parts, whose answers take the places of `ANSWER` in order.
 
     `expects` is the type of the answer where another part uses it.
     """
@@ -32,6 +37,12 @@ def split_of(kind: QuestionKind, questions: list[str], lang: str) -> Split | Non
     kept = {text.content_set(each.question, lang) or each.question: each for each in reversed(tidy)}
     parts = tuple(reversed(kept.values()))
     return Split(kind, parts) if len(parts) > 1 else None
+
+
+def replaced(question: str, node_ids: Collection[str], answer: Callable[[str], str]) -> str:
+    """A question with an answer for each reference `#1.2` to one of these nodes; `#1.20` and `#1.2.1` are others."""
+    names = "|".join(map(re.escape, node_ids))
+    return re.sub(rf"#({names})(?!\w|\.\w)", lambda found: answer(found[1]), question) if names else question
 
 
 def tidied(question: str) -> str:

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from agents.core.decomposition.comparison import comparison
 from agents.core.decomposition.masking import NAME, Asked, are_apart, asked, form, names, pattern, rows
-from agents.core.decomposition.parts import Part, Split, split_of, tidied
+from agents.core.decomposition.parts import ANSWER, Part, Split, split_of, tidied
 from agents.core.language import question_parts, text
 from agents.core.language.interrogatives import is_question
 from agents.core.language.lexicons import lexicon
@@ -95,7 +95,7 @@ def bridge(asked: Asked) -> Split | None:
         if contraction:
             before += {"d": "de ", "n": "em "}.get(contraction[0], "por ")
             inner = inner[contraction.end() :]
-        outer = f"{before}#1{asked.text[end:]}"
+        outer = ANSWER.join(each.replace(ANSWER, "") for each in (before, asked.text[end:]))
         if _stands_alone(outer, asked.lang):
             expects: EntityType = _type(found["noun"], asked.lang)
             parts = (Part(tidied(form("inner", inner, asked.lang)), (), expects), Part(tidied(outer), (0,)))
@@ -104,8 +104,8 @@ def bridge(asked: Asked) -> Split | None:
 
 
 def _stands_alone(outer: str, lang: str) -> bool:
-    """Whether the outer question still asks something: more than `What is #1?`."""
-    return len(text.content_set(outer.replace("#1", ""), lang)) > 0 and len(outer.split()) > 3
+    """Whether the outer question still asks something: more than `What is …?`."""
+    return len(text.content_set(outer.replace(ANSWER, ""), lang)) > 0 and len(outer.split()) > 3
 
 
 def _type(noun: str, lang: str) -> EntityType:

@@ -1,11 +1,10 @@
 """Division of a question into a tree of sub-questions: rules R1 to R9, breadth-first, no model."""
 
-import re
 from collections import deque
 
 from agents.core.decomposition.conditions import without_conditions
 from agents.core.decomposition.masking import Asked, asked
-from agents.core.decomposition.parts import Part
+from agents.core.decomposition.parts import ANSWER, Part, replaced
 from agents.core.decomposition.splitting import split
 from agents.core.language import text
 from schemas.cognition import CognitionLimits, CognitiveTree, MindMapNode, NodeState
@@ -66,9 +65,12 @@ def _divide(
 
 
 def _node(node_id: str, parent: str, part: Part, ids: list[str], level: int) -> MindMapNode:
-    """The node of a part, with the ids of the tree in the places of `#1` and `#2`."""
+    """The node of a part, with the ids of the tree in the places of its answers."""
     uses = tuple(ids[at] for at in part.uses)
-    question = re.sub(r"#(\d)", lambda found: f"#{ids[int(found[1]) - 1]}", part.question) if uses else part.question
+    # What the user wrote just like a reference is set apart from it.
+    question = replaced(part.question, uses, lambda name: f"# {name}")
+    for each in uses:
+        question = question.replace(ANSWER, f"#{each}", 1)
     return MindMapNode(
         node_id=node_id, question=question, level=level, parent_id=parent, uses=uses, expects=part.expects
     )

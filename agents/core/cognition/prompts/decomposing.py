@@ -10,6 +10,7 @@ from typing import Any
 from agents.core.cognition.prompts.json_reply import first_list, line, objects, word
 from agents.core.cognition.prompts.prompt import Prompt, composed, question, texts
 from agents.core.decomposition.masking import asked, pattern
+from agents.core.decomposition.parts import replaced
 from agents.core.decomposition.tree import MAX_ANSWERED, ROOT
 from agents.core.language import text
 from agents.core.legal.citations import citation
@@ -20,7 +21,7 @@ MAX_TOKENS, TEMPERATURE = 800, 0.0
 MAX_CONDITIONS, MAX_QUESTION = 4, 400
 # With the one for the conditions, two or three calls.
 MAX_LEVELS = 2
-_POINTER = re.compile(r"#(\d)")
+_POINTER = re.compile(r"#(\d)(?![\w.]*\w)")
 
 
 def ask_conditions(state: CognitiveState) -> Prompt:
@@ -101,13 +102,13 @@ def _add(
     prefix = "" if parent.node_id == ROOT else f"{parent.node_id}."
     ids = [f"{prefix}{number}" for number in range(1, len(kept) + 1)]
     for name, (said, each) in zip(ids, kept, strict=True):
-        uses = tuple(dict.fromkeys(ids[int(found) - 1] for found in _POINTER.findall(said)))
+        pointers = _pointers(said, state)
         nodes[name] = MindMapNode(
             node_id=name,
-            question=_POINTER.sub(lambda found: f"#{ids[int(found[1]) - 1]}", said),
+            question=replaced(said, pointers, lambda place: f"#{ids[int(place) - 1]}"),
             level=parent.level + 1,
             parent_id=parent.node_id,
-            uses=uses,
+            uses=tuple(ids[int(place) - 1] for place in pointers),
             state=NodeState.CONTINUE if word(each.get("estado")) == "continue" else NodeState.END,
         )
     kind = "bridge" if nodes[ids[-1]].uses else _kind(state, parent, len(ids))
@@ -122,10 +123,16 @@ def _kind(state: CognitiveState, parent: MindMapNode, parts: int) -> QuestionKin
     return rules.kind if rules and rules.kind in ("comparison", "both") and len(rules.children) == parts else "list"
 
 
+def _pointers(said: str, state: CognitiveState) -> tuple[str, ...]:
+    """The numbers of the sub-questions that one points to, `#1`; what the question itself writes so is none."""
+    return tuple(dict.fromkeys(each for each in _POINTER.findall(said) if each not in _POINTER.findall(state.query)))
+
+
 def _is_good(said: str, place: int, state: CognitiveState) -> bool:
     """Whether a sub-question has content, points to earlier ones only, and invents no reference, number or pronoun."""
-    bare = _POINTER.sub("", said)
-    if not text.content_set(bare, state.lang) or any(not 0 < int(each) <= place for each in _POINTER.findall(said)):
+    pointers = _pointers(said, state)
+    bare = replaced(said, pointers, lambda _: "")
+    if not text.content_set(bare, state.lang) or any(not 0 < int(each) <= place for each in pointers):
         return False
     if {citation(each) for each in legal_references(bare)} - {citation(each) for each in legal_references(state.query)}:
         return False

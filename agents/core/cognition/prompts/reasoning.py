@@ -41,7 +41,7 @@ def ask(state: CognitiveState, node: MindMapNode, answers: Mapping[str, SubAnswe
     below = [element("resposta", answers[each].text, each) for each in node.children if each in answers]
     refused = [element("recusada", f"{each.text} [{each.cite}]") for each in state.refused if each.chunk_uid in own]
     conditions = [element("condicao", each) for each in state.mind_map.conditions] if state.mind_map else []
-    data = (question(bound(state, node.question)), *conditions, evidence(own.values()), *below, *refused)
+    data = (question(bound(state, node)), *conditions, evidence(own.values()), *below, *refused)
     rules = (words["role"], words["reasoner"], words["forbidden"], words["quoting"])
     return composed(*rules, *data, max_tokens=MAX_TOKENS, temperature=TEMPERATURE)
 
@@ -60,7 +60,7 @@ def read(reply: str, state: CognitiveState, node: MindMapNode, given: SubAnswer)
     share = min(sure, _share(claims, told.get("citacoes_usadas"), own))
     least = state.limits.abstain_threshold if state.flags.abstain else 0.0
     if _says_nothing(said) or sure < least or (proved and share < least):
-        lacking = tuple(dict.fromkeys((*given.missing, *gaps))) or (bound(state, node.question).rstrip(" ?"),)
+        lacking = tuple(dict.fromkeys((*given.missing, *gaps))) or (bound(state, node).rstrip(" ?"),)
         return reasoner.abstained(state, node, lacking)
     # Evidence that names nothing of what the question names answers another one.
     if not (proved or wrong) or (not node.children and is_unknown(state, node)):

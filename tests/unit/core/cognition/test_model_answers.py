@@ -185,6 +185,16 @@ def test_sub_questions_that_do_not_stand_alone_or_add_anything_leave_the_tree_of
     assert decomposing.read_level(reply, PLAN, None) is None
 
 
+def test_a_number_sign_of_the_question_is_no_pointer_in_a_models_division() -> None:
+    state = PLAN.model_copy(update={"query": "Quem abriu o chamado #7 e quem aprovou o chamado #1?"})
+    tree = decomposing.read_level(level("Quem abriu o chamado #7?", "Quem aprovou o chamado #1?"), state, None)
+    assert tree is not None
+    assert [(each.question, each.uses) for each in tree.leaves()] == [
+        ("Quem abriu o chamado #7?", ()),
+        ("Quem aprovou o chamado #1?", ()),
+    ]
+
+
 @pytest.mark.covers("S2-32")
 def test_a_condition_is_taken_only_in_the_words_of_the_question() -> None:
     state = PLAN.model_copy(update={"query": "Se o turno for noturno, quanto dura o intervalo de almoço?"})

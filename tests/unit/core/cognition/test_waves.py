@@ -43,6 +43,18 @@ def tree_of(children: dict[str, tuple[str, ...]], uses: dict[str, tuple[str, ...
     return opened(lang="en").model_copy(update={"mind_map": tree})
 
 
+def test_only_the_answers_that_a_leaf_uses_are_put_into_its_question() -> None:
+    run = Run(TENANCY)
+    run.of(opened("Quem abriu o chamado #2 e qual é o prazo do recurso do chamado #1?"))
+    assert [each.query for each in run.searched[:2]] == [
+        "Quem abriu o chamado #2?",
+        "Qual é o prazo do recurso do chamado #1?",
+    ]
+    run.searched.clear()
+    run.of(opened("Qual é o prazo do recurso #1 previsto na lei que regula a locação de imóveis urbanos?"))
+    assert "# 1" in run.searched[-1].query
+
+
 def waves(state: CognitiveState) -> list[tuple[str, ...]]:
     """The leaves of each wave; fails where there are more waves than leaves."""
     run, found, leaves = Run({}), [], len(state.mind_map.leaves()) if state.mind_map else 0

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from agents.core.decomposition.complexity import is_complex
 from agents.core.decomposition.tree import MAX_ANSWERED, decompose
 from schemas.cognition import CognitionLimits, CognitiveTree, NodeState
+from streams.evaluation.predictions import steps
 
 LIMITS = CognitionLimits()
 HOME_OFFICE = (
@@ -155,6 +156,21 @@ def test_nested_descriptions_name_the_node_they_use() -> None:
 
 
 @pytest.mark.parametrize(
+    ("question", "last", "uses"),
+    [
+        ("Who approved ticket #7 of the customer that reported the outage?", "Who approved ticket #7 of #1?", ("1",)),
+        ("Who approved ticket #1 of the customer that reported the outage?", "Who approved ticket # 1 of #1?", ("1",)),
+        ("Who approved #12 and #1.2 of the customer that left in May?", "Who approved #12 and #1.2 of #1?", ("1",)),
+        ("Who fixed ticket #7 and who reported bug #1?", "Who reported bug #1?", ()),
+    ],
+)
+def test_a_number_sign_of_the_users_own_is_no_reference(question: str, last: str, uses: tuple[str, ...]) -> None:
+    leaf = tree(question, "en").leaves()[-1]
+    assert (leaf.question, leaf.uses) == (last, uses)
+    assert "#7" in question or steps(tree(question, "en"))[-1] == last
+
+
+@pytest.mark.parametrize(
     ("lang", "question"),
     [
         ("pt", "Cabe indenização por perdas e danos?"),
@@ -269,7 +285,7 @@ def test_long_texts_cost_little_and_raise_nothing(unit: str) -> None:
 
 
 PIECES = ["qual é", "e", "ou", "que", "a)", "?", ",", "se o", "o artigo", "Ana", "#1", "mais", "do que"]
-PIECES += ["and", "which", "is both", "the", "older", "of", "the film that"]
+PIECES += ["#7", "and", "which", "is both", "the", "older", "of", "the film that"]
 WORDS = st.sampled_from(PIECES)
 
 
