@@ -23,7 +23,7 @@ EDGE_LINES, REPEATED_SHARE, REPEATED_PAGES = 2, 0.6, 3
 
 _ITEM = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)]|[a-z]\))\s+\S")
 _PAGE_NUMBER = re.compile(
-    r"(?:p[áa]g(?:ina|\.)?|page)?\s*[-–]?\s*\d{1,4}\s*(?:(?:de|of|/)\s*\d{1,4})?\s*[-–]?", re.IGNORECASE
+    r"(?:p[áa]g(?:ina|\.)?|page)?\s*(?:[-–]\s*)?\d{1,4}\s*(?:(?:de|of|/)\s*\d{1,4}\s*)?[-–]?", re.IGNORECASE
 )
 _HYPHENATED = re.compile(r"(?<=[^\W\d_])-\n(?=[a-zà-ÿ])")
 _SENTENCE_END = re.compile(r"[.!?…][\"”')]?(?:\s|$)")

@@ -17,7 +17,11 @@ WORDS_OF_A_TEXT = 12
 # Operators that, without asking words, also occur in dates, document numbers and ranges.
 _BARE = re.compile(r"[\d.,]+ ?[/-] ?[\d.,/-]+|[\d.,]+ ?%?")
 _BY_ITSELF = frozenset("put make say write sum diz diga deixa deixe passa coloca escreve up".split())  # noqa: SIM905
-_QUOTED = re.compile(r"[\"\u201c\u00ab](.+)[\"\u201d\u00bb]|(?<!\w)['\u2018](.+)['\u2019](?!\w)", re.DOTALL)
+# Marks that open a quotation, and those that end it.
+_QUOTES = (
+    (re.compile(r"[\"\u201c\u00ab]"), re.compile(r"[\"\u201d\u00bb]")),
+    (re.compile(r"(?<!\w)['\u2018]"), re.compile(r"['\u2019](?!\w)")),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +89,24 @@ def _has_tail(words: tuple[str, ...]) -> bool:
 
 def brings_its_text(said: str) -> bool:
     """Whether a message contains the text that it asks to translate, shorten or reword."""
-    quoted = _QUOTED.search(said)
-    if quoted is not None:
-        return _is_task(f"{said[: quoted.start()]} {said[quoted.end() :]}")
+    quoted = [span for marks in _QUOTES if (span := _quoted(said, *marks)) is not None]
+    if quoted:
+        start, end = min(quoted)
+        return _is_task(f"{said[:start]} {said[end:]}")
     task, colon, given = said.partition(":")
     size = len(text.words(given))
     if not colon or not size or not _is_task(task):
         return False
     return size >= WORDS_OF_A_TEXT or _translating().search(text.fold(task)) is not None
+
+
+def _quoted(said: str, opens: re.Pattern[str], ends: re.Pattern[str]) -> tuple[int, int] | None:
+    """The place from the first mark that opens to the last that ends, with something between.
+
+    Not by one pattern: in a text of opening marks only, each would look for its end to the end of the text.
+    """
+    first, last = opens.search(said), max((each.end() for each in ends.finditer(said)), default=0)
+    return (first.start(), last) if first is not None and last > first.end() + 1 else None
 
 
 @cache

@@ -108,7 +108,7 @@ def part(subject: Subject, text: str, low: str, place: Place, author: str, lang:
 def had(subject: Subject, text: str, low: str, place: Place, word: str) -> Slot | None:
     """The slot of `o plano inclui suporte`: stored verbatim; it can be denied."""
     shown = _words(text, low, place[0], place[1])
-    if not shown or not subject.definite or any(none.match(low, *place) for none in (_NO_THING, grammar.PARTICIPLE)):
+    if not shown or not subject.definite or _NO_THING.match(low, *place) or grammar.PARTICIPLE.match(low, *place):
         return None
     return Slot(subject.text, _VERBS.get(word.rstrip("sm"), "tem"), shown, functional=False, typed=False)
 

@@ -74,7 +74,7 @@ def _in_small_letters(form: str, text: str, low: str, at: int, user: str, lang: 
     attribute = {"called": "nome", "live": "residência", "moved": "residência", "work": "emprego"}.get(form)
     if attribute is None:
         return None
-    found = (LOW_NAME if form == "called" else _FEW_WORDS).match(low, at)
+    found = LOW_NAME.match(low, at) if form == "called" else _FEW_WORDS.match(low, at)
     if found is None:
         return None
     shown = text[found.start("name") : found.end("name")].strip()

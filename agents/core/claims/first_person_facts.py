@@ -16,10 +16,10 @@ Found = tuple[list[Slot], int | None]
 
 NAME = {"pt": "nome do usuário", "en": "user's name"}
 MAX_SEVERAL, MAX_PIECE_WORDS = 8, 5
-_WE = re.compile(r"(?:nós|we|a gente)(?!\w)|\w+mos(?!\w)")
+_WE = re.compile(r"(?:nós|we|a gente)(?!\w)|\wmos(?!\w)")
 _END = re.compile(r"[.;:!?(]|\s(?:mas|but|porque|because|pois|então|so|since|when|quando|which|que)\s")
 _ONE = re.compile(r"[,.;:!?(]|\s(?:mas|but|e|and|porque|because|pois|so|since|at|na empresa)\s")
-_LINK = re.compile(r",\s*(?:(?:e|and|ou|or)\s+)?|\s+(?:e|and|ou|or|nem|nor)\s+(?:d[eoa]s?\s+|a\s+|to\s+)?")
+_LINK = re.compile(r",\s*(?:(?:e|and|ou|or)\s+)?|(?<!\s)\s+(?:e|and|ou|or|nem|nor)\s+(?:d[eoa]s?\s+|a\s+|to\s+)?")
 _OF = re.compile(r"\s(?:d[aeo]s?|from|at)\s")
 _PROPER = re.compile(r"(?:[oa]\s+)?[A-ZÀ-Ý][a-zà-ÿ]")
 _WORD = re.compile(r"[^\W\d_][\w'-]*")

@@ -45,7 +45,7 @@ _OUTCOME = re.compile(
     r"(?:\w{2,}(?:ad|íd|id)[oa]s?|feit[oa]|pag[oa]|entregue|\w{3,}ed|done|sent|paid|sold|booked)\W*",
     re.IGNORECASE,
 )
-_PARTICULAR = re.compile(r"(?<=[\w,;:)] )[A-ZÀ-Ý][\wÀ-ÿ-]+|\w*\d[\w.,]*")
+_PARTICULAR = re.compile(r"(?<=[\w,;:)] )[A-ZÀ-Ý][\wÀ-ÿ-]+|(?<!\w)\w*\d[\w.,]*")
 _BLANKS = re.compile(r"\s+")
 
 

@@ -17,7 +17,9 @@ ENTITY, FIGURE = "Ж", "ж"
 _QUOTED = re.compile(r"\"[^\"\n]{2,200}\"|“[^”\n]{2,200}”|«[^»\n]{2,200}»")
 _FIGURES = re.compile(r"(?:R\$|US\$|[$€£])\s?\d[\d.,]*|\d{1,2}º? de [^\W\d]{3,9}(?: de \d{4})?|\d{1,2}/\d{1,2}/\d{2,4}")
 _CAPITAL = r"[A-ZÀ-ÝЖ][\w'.&/-]*"
-NAME = rf"(?:[Tt]he )?{_CAPITAL}(?: (?:(?:of|the|de|da|do|dos|das|von|van|del|la|&) ){{0,2}}[A-ZÀ-ÝЖ0-9][\w'.&/-]*)*"
+# Of ten words at most: a name without end would be read anew from each of its words.
+_MORE = r" (?:(?:of|the|de|da|do|dos|das|von|van|del|la|&) ){0,2}[A-ZÀ-ÝЖ0-9][\w'.&/-]*"
+NAME = rf"(?:[Tt]he )?{_CAPITAL}(?:{_MORE}){{0,9}}"
 _NAME = re.compile(NAME)
 
 
@@ -77,10 +79,12 @@ def _protected(text: str, lang: str) -> Iterator[Span]:
     wholes = lexicon("decomposition").pattern("wholes")
     yield from (found.span() for found in re.finditer(rf"\b(?:{wholes})\b", flat))
     ends = lexicon("decomposition").pattern("company_ends")
-    for found in re.finditer(rf"(?<!\w)[\w'-]+(?: [\w'-]+)? (?:e|and|&) [\w'-]+(?: [\w'-]+)? (?:{ends})(?![\w])", flat):
+    for found in re.finditer(
+        rf"(?<![\w'-])[\w'-]+(?: [\w'-]+)? (?:e|and|&) [\w'-]+(?: [\w'-]+)? (?:{ends})(?![\w])", flat
+    ):
         if text[found.start()].isupper():
             yield found.span()
-    yield from (found.span() for found in re.finditer(r"(?<!\w)[\w']+(?: & [\w']+)+", text))
+    yield from (found.span() for found in re.finditer(r"(?<![\w'])[\w']+(?: & [\w']+)+", text))
 
 
 def are_apart(*sides: str) -> bool:

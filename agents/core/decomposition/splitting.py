@@ -16,7 +16,7 @@ MAX_FACETS = 4
 _ITEM = re.compile(r"(?:^|(?<=\s))\(?(?:[a-h]|i{1,3}|iv|v|[1-9])[).] ")
 _RELATIVE = re.compile(r"\w.* (?:that|which|who|whose|whom|que|cujo|cuja)\b")
 _CONTINUES = re.compile(r"(?:who|whose|whom|which|where|when|that|que|quem|onde|cujo|cuja)\b")
-_LISTED = re.compile(rf"(?<![\w'])(?P<all>{NAME}(?:, {NAME})*,? (?:and|e) (?:[oa]s? )?{NAME})")
+_LISTED = re.compile(rf"(?<![\w'])(?P<all>{NAME}(?:, {NAME}){{0,20}},? (?:and|e) (?:[oa]s? )?{NAME})")
 _BETWEEN_NAMES = re.compile(r",? (?:and|e) |, ")
 
 
@@ -53,7 +53,10 @@ def several_questions(asked: Asked) -> Split | None:
     pieces = [pieces[0], *(_closed(each, pieces[0], asked.lang) for each in pieces[1:])] if pieces else []
     return split_of(
         "list",
-        [re.sub(r"[,;]?\s+(?:e|and|but|mas)(?: (?:ainda|tambem|também|also))?\s*$", "", each) for each in pieces],
+        [
+            re.sub(r"[,;]?(?<!\s)\s+(?:e|and|but|mas)(?: (?:ainda|tambem|também|also))?\s*$", "", each)
+            for each in pieces
+        ],
         asked.lang,
     )
 
@@ -72,7 +75,7 @@ def _closed(piece: str, before: str, lang: str) -> str:
 
 def _begins_anew(before: str, after: str) -> bool:
     """Whether what stands behind a cut is a question of its own, rather than more about a thing."""
-    if re.search(r"[?.!]\W*$", before):
+    if re.search(r"[?.!][^\w?.!]*$", before):
         return True
     if _CONTINUES.match(after) and (_RELATIVE.match(before) or after.startswith(("whose", "cuj"))):
         return False

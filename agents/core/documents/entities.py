@@ -23,7 +23,7 @@ _NAME = re.compile(
     rf"(?P<name>\b(?:{_WORD}|[A-Z]{{2,8}}\b)(?:\s+(?:(?:d[aeo]s?|of|the)\s+)?(?:{_WORD}|[A-Z]{{2,8}}\b))*)"
 )
 # Before the first word of a sentence, line, list item or quotation, where a capital is no evidence.
-_BEGINS = re.compile(r"(?:^|[.!?:;…|]\s+|\n\s*|[-*+•]\s+|\d[.)]\s+|[\"“«(]\s*)$")
+_BEGINS = re.compile(r"(?:^|[.!?:;…|]\s+|\n[^\S\n]*|[-*+•]\s+|\d[.)]\s+|[\"“«(]\s*)$")
 _ORGANISATION = re.compile(
     r"(?:^|\s)(?:Ltda|Inc|Corp|LLC|GmbH|Banco|Bank|Minist[ée]rio|Ministry|Tribunal|Court|Secretaria|Universidade|"
     r"University|Institut[oe]|Funda[çc][ãa]o|Foundation|Diretoria|Departamento|Department|Companhia|Company|Empresa|"

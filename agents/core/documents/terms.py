@@ -31,15 +31,16 @@ class Procedure:
 _GLOSSARY_LINE = re.compile(
     r"\s*(?:[-*+•]\s+)?(?:\*\*|__)(?P<term>[^*_:\n]{1,80}?):?(?:\*\*|__)\s*(?::|[-–—]\s)?\s*(?P<text>\S.{10,600})"
 )
-_PLAIN_LINE = re.compile(r"\s*(?:[-*+•]\s+)?(?P<term>[^:\n]{2,60}?)\s*(?::|\s[–—-])\s+(?P<text>\S.{10,600})")
+_PLAIN_LINE = re.compile(r"\s*(?:[-*+•]\s+)?(?P<term>[^\s:][^:\n]{1,59}?)\s*(?::|\s[–—-])\s+(?P<text>\S.{10,600})")
 _GLOSSARY = re.compile(r"gloss[áa]r|defini[çc]|terminolog|conceitos|definition|concepts|terms\b", re.IGNORECASE)
 _MEANS = re.compile(
-    r"\s+(?:significam?|quer dizer|refere-se a|referem-se a|consiste em|consistem em|define-se como|é definid[oa] como|"
-    r"são definid[oa]s como|entende-se como|means?|refers? to|is defined as|are defined as|stands for|consists of)\s+",
+    r"(?<!\s)\s+(?:significam?|quer dizer|refere-se a|referem-se a|consiste em|consistem em|define-se como|"
+    r"é definid[oa] como|são definid[oa]s como|entende-se como|means?|refers? to|is defined as|are defined as|"
+    r"stands for|consists of)\s+",
     re.IGNORECASE,
 )
 _IS_A = re.compile(
-    r"\s+(?:é|são|is|are)\s+(?=(?:um|uma|o conjunto|a capacidade|o processo|o ato|o documento|o valor|o prazo|"
+    r"(?<!\s)\s+(?:é|são|is|are)\s+(?=(?:um|uma|o conjunto|a capacidade|o processo|o ato|o documento|o valor|o prazo|"
     r"o instrumento|o direito|"
     r"a parte|a pessoa|o período|o nome|a unidade|a forma|o meio|aquel[ea]s?|a|an|the (?:process|set|act|amount|time|"
     r"document|"

@@ -16,7 +16,7 @@ _SLOT = re.compile(
     r"1-(?P<digits>\d) digits|not (?P<lacks>[^>]+)|"
     r"(?:(?P<least>\d)-(?P<most>\d) )?words?(?: not (?P<never>[^>]*?))?(?: (?P<also>[^\w\s]+))?"
 )
-_TOKEN = re.compile(r" \.\.\. |\^ ?| ?\$|<[^>]*>|\)(?:\+\d?)?|\\.|[^\\]\+|[^\\]")
+_TOKEN = re.compile(r" \.\.\. |\^ ?| ?\$|<[^<>]*>|\)(?:\+\d?)?|\\.|[^\\]\+|[^\\]")
 _BLANK = " "
 
 

@@ -39,8 +39,8 @@ _NAME = re.compile(r"(?<![\w'])(?!(?:Mrs?|Ms|Dra?|Sra?|Dona|Seu|Prof(?:a|essora?
 # The start of another clause, whose names do not belong to the value.
 _CLAUSE = re.compile(
     r"[,;:]\s+(?=(?:which|so|and|but|because|since|as|e|mas|então|porque|pois|que|o que)\s)|"
-    r"\s+(?:so|because|porque|então)\s+(?=\w+ )|"
-    r"\s+(?:and|but|e|mas)\s+(?=(?:the|an?|my|our|i|we|he|she|it|they|o|a|os|as|meu|minha|eu|ele|ela|eles|elas)\s)",
+    r"(?<!\s)\s+(?:so|because|porque|então)\s+(?=\w+ )|"
+    r"(?<!\s)\s+(?:and|but|e|mas)\s+(?=(?:the|an?|my|our|i|we|he|she|it|they|o|a|os|as|meu|minha|eu|ele|ela|eles|elas)\s)",
     re.IGNORECASE,
 )
 

@@ -16,14 +16,14 @@ _PERSONS = re.compile(
 _OF = r"(?:de|d[oa]s?|of|for|in|on|at|to|para|pr[ao]|em|n[oa]s?|with|com|pel[oa]s?|entre|between|from)"
 _ARTICLE = r"(?:the|an?|my|our|o|a|os|as|um|uma|meu|minha|nosso|nossa)"
 _AFTER = re.compile(rf"\s+(?={_OF}\s|{_ARTICLE}\s)(?:{_OF}\s+)?(?:{_ARTICLE}\s+)?([^\W_][\w-]*)")
-_HEAD = re.compile(rf"([^\W_][\w-]*)\s+{_OF}\s+(?:{_ARTICLE}\s+)?$")
+_HEAD = re.compile(rf"(?<![\w-])[_-]*([^\W_][\w-]*)\s+{_OF}\s+(?:{_ARTICLE}\s+)?$")
 _ENGLISH_VERB = re.compile(
     r"(?:ed|s)$|^(?:went|cut|rose|fell|came|became|left|got|gave|took|said|told|made|put|sent|kept|held|had|did|found|"
     r"brought|chose|broke|grew|won|lost|met|ran|set|let|now|again|instead|will|would|can|from)$"
 )
 _WORD = re.compile(r"[^\W\d_][\w-]*")
 _NEXT = re.compile(r"\s+([^\W\d_][\w-]*)")
-_BEFORE = re.compile(r"([^\W\d_][\w'-]*)\s+$")
+_BEFORE = re.compile(r"(?<![\w'-])[\d_'-]*([^\W\d_][\w'-]*)\s+$")
 _ADJECTIVE = re.compile(r"(?:al|ais|ar|iv[oa]|ic[oa]|os[oa]|eir[oa]|nte|vel|an[oa]|ês|esa|ári[oa]|tr[oa])$")
 _VERB = re.compile(r"(?:ei|ou|eu|iu|amos|emos|imos|aram|eram|iram)$")
 _ORDINALS = word_set(

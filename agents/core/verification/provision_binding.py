@@ -24,8 +24,8 @@ _ARTICLE = re.compile(
 )
 _PART = re.compile(
     rf"(?P<par>§{{1,2}}\s?(?:único|\d{{1,3}}(?:\s?[º°ª]|o\b)?(?:-[A-Z]\b)?)|(?i:par[áa]grafo)\s+(?:(?i:único|primeiro|"
-    rf"segundo|terceiro|quarto|quinto)|\d{{1,3}}))|(?P<inc>(?i:incisos?|incs?\.)\s+{_ROMAN}\b)|^\s*(?P<line>{_ROMAN})\s?[-–—]"
-    r"|(?P<ali>(?i:al[íi]neas?)\s+[\"“'‘]?[a-z][\"”'’]?(?!\w))|^\s*(?P<point>[a-z])\)",
+    rf"segundo|terceiro|quarto|quinto)|\d{{1,3}}))|(?P<inc>(?i:incisos?|incs?\.)\s+{_ROMAN}\b)|^[^\S\n]*(?P<line>{_ROMAN})\s?[-–—]"
+    r"|(?P<ali>(?i:al[íi]neas?)\s+[\"“'‘]?[a-z][\"”'’]?(?!\w))|^[^\S\n]*(?P<point>[a-z])\)",
     re.MULTILINE,
 )
 _ENGLISH_ACT = re.compile(

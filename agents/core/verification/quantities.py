@@ -23,7 +23,8 @@ _NAMES = re.compile(
 _WORD = re.compile(r"[a-z]+")
 _FIGURE = re.compile(r"(?<![\w.,/-])(?:r\$|us\$|u\$|\$|€|£)?\s?\d")
 _DIGITS = re.compile(r"\d[\d.,:/]*\d|\d")
-_TWICE = re.compile(r"(?P<first>\d[\d.,]*)(?P<unit>\s?%)?\s?\((?P<again>\d[\d.,]*)(?:\s?%)?\)")
+_RESULT = re.compile(r"[^=;]{1,40}")
+_TWICE = re.compile(r"(?P<first>\d[\d.,]{0,30})(?P<unit>\s?%)?\s?\((?P<again>\d[\d.,]{0,30})(?:\s?%)?\)")
 _PER_CENT = re.compile(r"\b(?:por cento|per ?cent)\b")
 # `8 horas` is also a time of the clock: hours are counted in minutes, and times stay out.
 _HOURS = re.compile(r"(?<![\w.,/:])(\d{1,4})\s?(?:horas?|hours?|hrs?|h)\b")
@@ -94,11 +95,22 @@ def wrong_sums(said: str, lang: str) -> tuple[str, ...]:
     """The sums written with `+` and `=` that are not right."""
     flat = in_figures(flatten(composed(said)))
     found: list[str] = []
-    for match in re.finditer(r"(?P<terms>[^=;]*\+[^=;]*)=(?P<total>[^=;]{1,40})", flat):
-        terms, total = _amounts(match["terms"], lang), _amounts(match["total"], lang)[:1]
+    for written, result in _sums(flat):
+        terms, total = _amounts(written, lang), _amounts(result, lang)[:1]
         if len(terms) >= 2 and total and abs(sum(terms) - total[0]) > 1e-6:
-            found.append(match[0].strip())
+            found.append(f"{written}={result}".strip())
     return tuple(found)
+
+
+def _sums(flat: str) -> Iterator[tuple[str, str]]:
+    """What stands on both sides of each `=` with a `+` before it; a `;` begins anew."""
+    at = 0
+    while (equal := flat.find("=", at)) >= 0:
+        written = flat[max(at, flat.rfind(";", at, equal) + 1) : equal]
+        at = equal + 1
+        if "+" in written and (result := _RESULT.match(flat, at)) is not None:
+            at = result.end()
+            yield written, result[0]
 
 
 def _amounts(flat: str, lang: str) -> list[float]:

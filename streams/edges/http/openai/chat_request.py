@@ -3,7 +3,6 @@
 Everything else in the request is the model's business and passes untouched.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +17,6 @@ INSTRUCTING = ("system", "developer")
 OPENING, CLOSING = "<fathom-context>", "</fathom-context>"
 # Servers refuse messages with fields that they do not know.
 DECISIONS = "fathom_calls"
-BLOCK = re.compile(rf"\s*{OPENING}.*?{CLOSING}", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +87,12 @@ def with_block(before: str, text: str) -> str:
 
 
 def without_block(instructions: str) -> str:
-    """Instructions without the context of an earlier request."""
-    return BLOCK.sub("", instructions)
+    """Instructions without the context of an earlier request, and without the blanks before it."""
+    kept, at = list[str](), 0
+    while (start := instructions.find(OPENING, at)) >= 0 and (end := instructions.find(CLOSING, start)) >= 0:
+        kept.append(instructions[at:start].rstrip())
+        at = end + len(CLOSING)
+    return "".join((*kept, instructions[at:]))
 
 
 def digest(said: object) -> str:
