@@ -4,12 +4,14 @@ A handler returns its steps and sends nothing itself: they are sent in order, aw
 acknowledged. It must be safe to run twice with the same record.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, Protocol, runtime_checkable
 
 from schemas.base import Event
 from schemas.envelope import Outgoing, Received, Step
+
+Take = Callable[[Received[Any]], None]
 
 
 class Handler(Protocol):
@@ -31,8 +33,11 @@ class FilteringHandler(Handler, Protocol):
 class LedgerHandler(Handler, Protocol):
     """A stage that holds its inputs until what it makes of them is in its output, which it reads when it starts."""
 
-    def assigned(self, partition: int, emitted: Iterable[Received[Event]]) -> None:
-        """Start a partition with empty state, given the recent contents of its output partition."""
+    def assigned(self, partition: int) -> Take:
+        """Start a partition with empty state; returns what takes each recent record of its output, oldest first.
+
+        A record is released as soon as it is taken: an output partition may hold gigabytes of decoded records.
+        """
 
     def revoked(self, partition: int) -> None:
         """Drop the state of a partition."""
@@ -45,8 +50,11 @@ class LookingBackHandler(LedgerHandler, Protocol):
     def unknown_since(self, record: Received[Any]) -> datetime | None:
         """The time since which the output is to be known before the record is handled, where it is not."""
 
-    def remember(self, partition: int, emitted: Iterable[Received[Event]], since: datetime) -> None:
-        """Take what the output has since a time, oldest first; what is known already changes nothing."""
+    def brief(self, emitted: Received[Any]) -> object:
+        """What `remember` needs of a record of the output."""
+
+    def remember(self, partition: int, emitted: Sequence[Any], since: datetime) -> None:
+        """Add the briefs of what the output has since a time, oldest first; what is known already changes nothing."""
 
 
 @runtime_checkable

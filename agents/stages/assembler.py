@@ -14,7 +14,9 @@ from datetime import datetime
 from agents.core.claims import summaries
 from agents.core.conversation.memory import ConversationTurn
 from agents.core.packs.join_table import MAX_INCOMPLETE, JoinRules, JoinTable, Partial
+from agents.core.packs.pack_ledger import EmittedPack, lacking_of
 from agents.core.packs.text import Templates
+from agents.ports.handlers import Take
 from agents.ports.models import TokenCounter
 from schemas.envelope import Outgoing, Received, Step
 from schemas.items import MessageItem
@@ -37,17 +39,22 @@ class Assembler:
         self._rules = JoinRules(tokens, _summarise, Templates(packs), revise, max_open, max_incomplete)
         self._tables: dict[int, JoinTable] = {}
 
-    def assigned(self, partition: int, emitted: Iterable[Received[ContextPack]]) -> None:
-        """Start a partition with empty state, given the contents of its output partition."""
-        self._tables[partition] = JoinTable(partition, self._rules, emitted)
+    def assigned(self, partition: int) -> Take:
+        """Start a partition with empty state; returns what takes each pack of its output partition, oldest first."""
+        table = self._tables[partition] = JoinTable(partition, self._rules)
+        return table.restore
 
     def unknown_since(self, record: Received[Partial]) -> datetime | None:
         """The time since which the output is to be known before the record is handled, where it is not."""
         table = self._tables.get(record.partition)
         return None if table is None else table.ledger.unknown_since(record.event)
 
-    def remember(self, partition: int, emitted: Iterable[Received[ContextPack]], since: datetime) -> None:
-        """Take what the output has since an earlier time, oldest first."""
+    def brief(self, emitted: Received[ContextPack]) -> EmittedPack:
+        """The id of a pack, and what it lacks."""
+        return emitted.event.pack_id, lacking_of(emitted.event)
+
+    def remember(self, partition: int, emitted: Sequence[EmittedPack], since: datetime) -> None:
+        """Add what the output has since an earlier time, oldest first."""
         self._tables[partition].ledger.remember(emitted, since)
 
     def revoked(self, partition: int) -> None:
@@ -57,7 +64,7 @@ class Assembler:
     async def handle(self, record: Received[Partial]) -> Sequence[Step]:
         """The steps that the record settles."""
         if record.partition not in self._tables:
-            self.assigned(record.partition, ())
+            self.assigned(record.partition)
         return tuple(self._tables[record.partition].add(record))
 
     def due(self, partition: int, now: datetime) -> bool:

@@ -12,7 +12,7 @@ log already is not made again: stores may answer otherwise by now.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 from agents.cognition_model import CognitionModel
@@ -33,6 +33,7 @@ from agents.core.cognition.opening import CognitionOptions
 from agents.core.cognition.route import step_after
 from agents.evidence_sources import EvidenceSources
 from agents.ports.graph import GraphReader
+from agents.ports.handlers import Take
 from agents.ports.models import Clock
 from agents.ports.passages import PassageIndex
 from schemas.base import Event, entity_key
@@ -76,12 +77,15 @@ class CognitionAgent:
         # By partition and job, the last step that is in the log or being made.
         self._made: dict[int, dict[str, int]] = {}
 
-    def assigned(self, partition: int, emitted: Iterable[Received[Event]]) -> None:
+    def assigned(self, partition: int) -> Take:
         """Remember the steps in the log."""
         made = self._made.setdefault(partition, {})
-        for record in emitted:
-            if isinstance(record.event, CognitionStep) and record.event.failed is None:
-                _remember(made, record.event.job_id, record.event.step)
+
+        def take(emitted: Received[Event]) -> None:
+            if isinstance(emitted.event, CognitionStep) and emitted.event.failed is None:
+                _remember(made, emitted.event.job_id, emitted.event.step)
+
+        return take
 
     def revoked(self, partition: int) -> None:
         """Forget the jobs of a partition."""

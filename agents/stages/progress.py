@@ -10,7 +10,7 @@ state   the numbers of recent packs' events, read from its own output on assignm
 Nobody waits for it, and what was told is not told again.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import cast
 
 from agents.core.cognition import planner
@@ -18,6 +18,7 @@ from agents.core.cognition.opening import CognitionOptions
 from agents.core.packs import join
 from agents.core.progress.cognition_progress import cognition_events
 from agents.core.progress.pack_progress import PackTable
+from agents.ports.handlers import Take
 from schemas.base import Event
 from schemas.cognition import CognitionStep
 from schemas.envelope import Outgoing, Received, Settled, Step
@@ -37,12 +38,15 @@ class ProgressTeller:
         self._enabled = enabled
         self._tables: dict[int, PackTable] = {}
 
-    def assigned(self, partition: int, emitted: Iterable[Received[Event]]) -> None:
+    def assigned(self, partition: int) -> Take:
         """Start a partition with what its output tells of packs."""
         table = self._tables[partition] = PackTable()
-        for record in emitted:
-            if isinstance(record.event, ProgressMade) and record.event.stage == "pack":
-                table.restore(record.event)
+
+        def take(emitted: Received[Event]) -> None:
+            if isinstance(emitted.event, ProgressMade) and emitted.event.stage == "pack":
+                table.restore(emitted.event)
+
+        return take
 
     def revoked(self, partition: int) -> None:
         """Forget the packs of a partition."""

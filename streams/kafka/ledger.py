@@ -7,15 +7,14 @@ sends again after it was committed here is looked for further back, when it come
 
 import asyncio
 import time
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.errors import KafkaError, KafkaTimeoutError
 
-from schemas.base import Event, time_of
-from schemas.envelope import Received
+from agents.ports.handlers import Take
+from schemas.base import time_of
 from schemas.topics import Topic
 from streams.kafka import clients
 from streams.kafka.log_reader import bounds, events, first_records, written_since
@@ -26,15 +25,9 @@ LOOK_BACK_MS = 3 * 60 * 1000
 RETRY_S = 0.5
 # More than this no join remembers of a partition.
 MOST = 50_000
+# What takes the records of a partition.
+Start = Callable[[int], Take]
 ALWAYS = datetime.min.replace(tzinfo=UTC)
-
-
-@dataclass(frozen=True, slots=True)
-class LedgerRead:
-    """The records of an output partition since a time, oldest first; of all of it since `ALWAYS`."""
-
-    emitted: list[Received[Event]]
-    since: datetime
 
 
 async def read(
@@ -43,15 +36,20 @@ async def read(
     ledger: Topic,
     partitions: Collection[int],
     group: str,
+    start: Start,
     security: Security = PLAINTEXT,
     *,
     since: datetime | None = None,
-) -> dict[int, LedgerRead]:
-    """The records of each output partition since a time, or the recent ones; waits while no broker answers."""
+) -> dict[int, datetime]:
+    """Pass on the records of each output partition since a time, or the recent ones, oldest first.
+
+    `start` is called for each partition before its first record, and again where the reading begins anew after an
+    error. Returns since when each was read, `ALWAYS` for all of it. Waits while no broker answers.
+    """
     numbers = tuple(partitions)
     while numbers:
         try:
-            return await _read(bootstrap, sources, ledger, numbers, group, security, since)
+            return await _read(bootstrap, sources, ledger, numbers, group, start, security, since)
         except KafkaError as error:
             # Raised, it would end the worker: an absent broker comes back, and the next rebalance cancels this.
             if not (error.retriable or isinstance(error, KafkaTimeoutError)):
@@ -66,10 +64,11 @@ async def _read(
     ledger: Topic,
     partitions: Collection[int],
     group: str,
+    start: Start,
     security: Security,
     wanted: datetime | None,
-) -> dict[int, LedgerRead]:
-    found: dict[int, list[Received[Event]]] = {partition: [] for partition in partitions}
+) -> dict[int, datetime]:
+    found = {partition: start(partition) for partition in partitions}
     consumer = clients.new_consumer(bootstrap, security, group_id=group)
     try:
         await consumer.start()
@@ -83,13 +82,13 @@ async def _read(
         outputs = await written_since(consumer, kept, begins)
         # Unreadable records on our output are an outsider's: they were not emitted by us.
         async for emitted in events(consumer, outputs):
-            found[emitted.partition].append(emitted)
+            found[emitted.partition](emitted)
     finally:
         await consumer.stop()
     from_first = {tp.partition for tp, (begin, _) in outputs.items() if begin <= kept[tp][0]}
     return {
-        partition: LedgerRead(own, ALWAYS if partition in from_first else time_of(begins[partition]))
-        for partition, own in found.items()
+        partition: ALWAYS if partition in from_first else time_of(begins[partition])
+        for partition in found
     }
 
 

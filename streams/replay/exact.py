@@ -190,7 +190,9 @@ async def compare(
     comparison = Comparison(stretch, selection, verdict)
     await comparison.read(log)
     partition = stretch.records.partition
-    assembler.assigned(partition, comparison.before)
+    take = assembler.assigned(partition)
+    for pack in comparison.before:
+        take(pack)
     async for made in _made(log, stretch.records, assembler, verdict):
         if selection.has(made.record):
             await write(partition, made.record.key.encode(), made.value, made.headers)

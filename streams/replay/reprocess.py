@@ -121,7 +121,9 @@ class Reprocessing:
     def resume(self, partition: int, done: Sequence[Received[ContextPack]]) -> None:
         """Pass over the packs of a partition that an earlier attempt has written."""
         assembler = cast("Assembler", self._stages[ASSEMBLER][0][1])
-        assembler.assigned(partition, done)
+        take = assembler.assigned(partition)
+        for pack in done:
+            take(pack)
         self._done |= {pack.event.pack_id for pack in done}
 
     async def window(self, records: Sequence[ConsumerRecord]) -> None:

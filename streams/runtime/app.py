@@ -26,7 +26,7 @@ from streams.faust.consumer_group import ConsumerGroup
 from streams.kafka import ledger
 from streams.kafka.broker_probe import BrokerProbe
 from streams.kafka.lag_status import NUMBERS, LagSample, LagWindow, stands, worst
-from streams.kafka.ledger import LedgerRead
+from streams.kafka.ledger import Start
 from streams.kafka.producer import Producer, codec_of
 from streams.kafka.records import TopicPartition
 from streams.kafka.security import security_of
@@ -245,11 +245,11 @@ class Worker:
         return group, runner
 
     async def _read_ledger(
-        self, stage: Stage, numbers: Collection[int], since: datetime | None
-    ) -> dict[int, LedgerRead]:
+        self, stage: Stage, numbers: Collection[int], start: Start, since: datetime | None
+    ) -> dict[int, datetime]:
         assert stage.ledger is not None  # only joins are asked
         sources = [topic.name for topic in stage.reads]
-        asked = (self._bootstrap, sources, stage.ledger, numbers, stage.consumer_group, self._security)
+        asked = (self._bootstrap, sources, stage.ledger, numbers, stage.consumer_group, start, self._security)
         return await ledger.read(*asked, since=since)
 
     async def _assigned(self, runner: GroupRunner, partitions: frozenset[TopicPartition]) -> None:

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from agents.ports.handlers import Handler, JoiningHandler, LedgerHandler, LookingBackHandler
 from streams.config import Settings
-from streams.kafka.ledger import ALWAYS, LedgerRead
+from streams.kafka.ledger import ALWAYS, Start
 from streams.kafka.producer import Sender
 from streams.kafka.records import Record, TopicPartition
 from streams.runtime.admission.priority import PriorityGate
@@ -45,9 +45,13 @@ def nothing_given_up(_topic: str, _partitions: frozenset[int]) -> None:
     """The default of `give_up`, for a sender without buffers."""
 
 
-async def no_ledger(_: Stage, partitions: Collection[int], _since: datetime | None) -> dict[int, LedgerRead]:
+async def no_ledger(
+    _: Stage, partitions: Collection[int], start: Start, _since: datetime | None
+) -> dict[int, datetime]:
     """The default of `read_ledger`: empty output partitions."""
-    return {number: LedgerRead([], ALWAYS) for number in partitions}
+    for number in partitions:
+        start(number)
+    return dict.fromkeys(partitions, ALWAYS)
 
 
 class GroupRunner:
@@ -149,10 +153,10 @@ class GroupRunner:
             self._suspects.assigned(partitions, self._membership)
         for runner, handler in self._following(partitions):
             mine = {tp.partition for tp in partitions if tp.topic in {t.name for t in runner.stage.reads}}
-            for partition, known in (await self._read_ledger(runner.stage, sorted(mine), None)).items():
-                handler.assigned(partition, known.emitted)
-                if isinstance(handler, LookingBackHandler):
-                    handler.remember(partition, (), known.since)
+            known = await self._read_ledger(runner.stage, sorted(mine), handler.assigned, None)
+            if isinstance(handler, LookingBackHandler):
+                for partition, since in known.items():
+                    handler.remember(partition, (), since)
         metrics.log(LOGGER, logging.INFO, "group.assigned", group=self.name, partitions=len(partitions))
 
     async def on_revoked(self, partitions: frozenset[TopicPartition]) -> None:

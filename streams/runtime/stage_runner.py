@@ -33,10 +33,11 @@ from agents.ports.handlers import (
     JointHandler,
     LedgerHandler,
     LookingBackHandler,
+    Take,
 )
 from schemas.base import Event
 from schemas.envelope import Erased, KeysNeeded, Outgoing, Position, Received, Refused, Undecodable
-from streams.kafka.ledger import LedgerRead
+from streams.kafka.ledger import Start
 from streams.kafka.producer import Sender
 from streams.runtime.admission.fairness import Backlog
 from streams.runtime.admission.priority import PriorityGate
@@ -51,7 +52,7 @@ LOGGER = logging.getLogger("fathom.stage")
 # Records of one order that a join handles before it sends: few enough for the first of them not to wait long.
 MAX_TOGETHER = 16
 RESUME_DIVISOR = 8  # of a stage's concurrency an eighth must be free before reading resumes
-ReadLedger = Callable[[Stage, Collection[int], datetime | None], Awaitable[dict[int, LedgerRead]]]
+ReadLedger = Callable[[Stage, Collection[int], Start, datetime | None], Awaitable[dict[int, datetime]]]
 
 
 class StageRunner:
@@ -274,8 +275,14 @@ class StageRunner:
     async def _look_back(self, handler: LookingBackHandler, record: Received[Event]) -> None:
         """Tell a join what its output has since an earlier time, where a record asks for it."""
         if (since := handler.unknown_since(record)) is not None:
-            known = (await self._read_ledger(self.stage, [record.partition], since))[record.partition]
-            handler.remember(record.partition, known.emitted, min(since, known.since))
+            found: list[object] = []
+
+            def start(_: int) -> Take:
+                found.clear()
+                return lambda emitted: found.append(handler.brief(emitted))
+
+            known = await self._read_ledger(self.stage, [record.partition], start, since)
+            handler.remember(record.partition, found, min(since, known[record.partition]))
 
     def _record_outcome(self, one: HandledRecord) -> None:
         seconds = (one.ended or time.perf_counter()) - one.began

@@ -28,7 +28,7 @@ from schemas.tool_policy import ToolPolicy
 from schemas.topics import CONTEXT_PACKS, DOCUMENTS_IN, MEMORY_QUARANTINES, MESSAGES_IN, PACKS_PARTIAL, Topic
 from streams import config, policies
 from streams.dependencies import Dependencies
-from streams.kafka.ledger import LOOK_BACK_MS, LedgerRead
+from streams.kafka.ledger import LOOK_BACK_MS, Start
 from streams.kafka.records import Record, TopicPartition
 from streams.runtime.group_runner import GroupRunner
 from streams.stage import Stage
@@ -261,14 +261,17 @@ class Pipeline:
         if not rows:
             return
 
-        async def emitted(stage: Stage, partitions: Collection[int], since: datetime | None) -> dict[int, LedgerRead]:
+        async def emitted(
+            stage: Stage, partitions: Collection[int], start: Start, since: datetime | None
+        ) -> dict[int, datetime]:
             assert stage.ledger is not None
             begin = since or self.clock.now() - timedelta(milliseconds=LOOK_BACK_MS)
-            found = {}
             for number in partitions:
-                records = [decoded(each) for each in self.log.records[TopicPartition(stage.ledger.name, number)]]
-                found[number] = LedgerRead([each for each in records if each.logged_at >= begin], begin)
-            return found
+                take = start(number)
+                for record in map(decoded, self.log.records[TopicPartition(stage.ledger.name, number)]):
+                    if record.logged_at >= begin:
+                        take(record)
+            return dict.fromkeys(partitions, begin)
 
         runner = GroupRunner(name, rows, self.log, self.settings, read_ledger=emitted)
         if name == "depth":

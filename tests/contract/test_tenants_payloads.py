@@ -76,9 +76,9 @@ async def through_the_graph(store: Any, text: str, tenant: str = "acme") -> list
         memories.decision(text), **ids, id=derive("decision", key, 1), query_profile_used=text, classifier=text
     )
     await store.write_decisions([received(decision, tenant)])
-    claim = loose(
-        memories.claim(1, text), **ids, claim_id=key, subject=text, attribute=text, lang=text, audience=(text,)
-    )
+    # Everybody's, so that any reader asks all that follows from a found claim.
+    known: dict[str, Any] = {"audience": (key,), "tenant_wide": True}
+    claim = loose(memories.claim(1, text), **ids, **known, claim_id=key, subject=text, attribute=text, lang=text)
     await store.write_claims([received(claim, tenant)])
     await store.write_corrections([received(loose(memories.correction(text), correction_id=key, **ids), tenant)])
     asked = memories.consultation(HARMLESS)

@@ -288,7 +288,9 @@ def joins() -> None:
     later = pack.model_copy(
         update={"pack_id": "p2", "parts": (MISSING,), "options": AppliedOptions(have=(pack.pack_id,))}
     )
-    again.assigned(0, [received(items, "gama"), received(later, "gama")])
+    take = again.assigned(0)
+    take(received(items, "gama"))
+    take(received(later, "gama"))
     [incomplete] = again._tables[0]._incomplete.values()
     assert incomplete.previous
     assert set(incomplete.previous.values()) == {pack.pack_id}

@@ -57,7 +57,7 @@ class JoinRules:
     max_incomplete: int = MAX_INCOMPLETE
 
 
-class _EmittedPack(NamedTuple):
+class _PackItems(NamedTuple):
     """The items of a pack of a conversation, which a later one need not repeat to a caller who holds it."""
 
     frame_id: str
@@ -66,9 +66,9 @@ class _EmittedPack(NamedTuple):
 
 
 class JoinTable:
-    """The joins of one partition, initialised with the packs that its output partition already holds."""
+    """The joins of one partition; the packs that its output partition already holds are restored first."""
 
-    def __init__(self, partition: int, rules: JoinRules, emitted: Iterable[Received[ContextPack]] = ()) -> None:
+    def __init__(self, partition: int, rules: JoinRules) -> None:
         self._partition = partition
         self._rules = rules
         self._joins: dict[str, Join] = {}
@@ -76,13 +76,15 @@ class JoinTable:
         self._time = LONG_AGO
         self.ledger = PackLedger()
         # Conversation -> its newest packs by id, in the order of the output.
-        self._emitted: OrderedDict[str, OrderedDict[str, _EmittedPack]] = OrderedDict()
+        self._emitted: OrderedDict[str, OrderedDict[str, _PackItems]] = OrderedDict()
         self._incomplete: OrderedDict[str, Incomplete] = OrderedDict()
         self._ticked = LONG_AGO
-        for pack in emitted:
-            if rules.revise:
-                self._expect_again(pack)
-            self._remember(pack.envelope.tenant, pack.event)
+
+    def restore(self, emitted: Received[ContextPack]) -> None:
+        """Know a pack that is out, each of the partition in the order of the output."""
+        if self._rules.revise:
+            self._expect_again(emitted)
+        self._remember(emitted.envelope.tenant, emitted.event)
 
     def add(self, record: Received[Partial]) -> Iterator[Step]:
         """Add one record to its join, then emit every join that is complete or past its deadline."""
@@ -251,7 +253,7 @@ class JoinTable:
 
     def _carried(self, tenant: str, about: JoinOpened | ContextPack, at: datetime) -> Mapping[str, str]:
         """The items to withhold, each with the pack that has it: of the packs that the caller still holds."""
-        emitted = self._emitted.get(_subject(tenant, about), OrderedDict[str, _EmittedPack]())
+        emitted = self._emitted.get(_subject(tenant, about), OrderedDict[str, _PackItems]())
         held = [(name, pack) for name in _held(about, emitted) if (pack := emitted.get(name))]
         recent = [(name, pack) for name, pack in held if at - pack.assembled_at <= REPEAT_WINDOW]
         return {item: name for name, pack in recent for item in pack.items}
@@ -262,7 +264,7 @@ class JoinTable:
         self.ledger.put(pack.pack_id, lacking if pack.revision > 1 else self.ledger.get(pack.pack_id, lacking))
         packs = self._emitted.setdefault(subject, OrderedDict())
         if pack.revision == 1 or pack.pack_id in packs:
-            packs[pack.pack_id] = _EmittedPack(pack.frame_id, pack.assembled_at, packing.injected(pack))
+            packs[pack.pack_id] = _PackItems(pack.frame_id, pack.assembled_at, packing.injected(pack))
         if pack.revision == 1:
             packs.move_to_end(pack.pack_id)
             self._emitted.move_to_end(subject)
@@ -279,7 +281,7 @@ def _inputs(record: Received[Partial]) -> Sequence[Received[JoinOpened | PartFou
     return (cast("Received[JoinOpened]", record),)
 
 
-def _held(about: JoinOpened | ContextPack, emitted: Mapping[str, _EmittedPack]) -> Iterable[str]:
+def _held(about: JoinOpened | ContextPack, emitted: Mapping[str, _PackItems]) -> Iterable[str]:
     """The packs whose items are withheld: those named in `have`, before 0.2 the newest one of the frame."""
     if isinstance(about, JoinOpened) and about.looks_up is None:
         return [name for name, pack in emitted.items() if pack.frame_id == about.frame_id][-1:]

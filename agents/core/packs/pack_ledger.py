@@ -1,12 +1,11 @@
 """The packs of one output partition that are out since a time: none of them is emitted again. Pure: no clock or I/O."""
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from schemas.base import Event
-from schemas.envelope import Received
 from schemas.packs import ContextPack
 from schemas.retrieval import JoinOpened, MemoryClass
 
@@ -21,6 +20,9 @@ class Lacking(NamedTuple):
 
     classes: frozenset[MemoryClass]
     at: datetime
+
+
+EmittedPack = tuple[str, Lacking]  # the pack's id
 
 
 class PackLedger(OrderedDict[str, Lacking]):
@@ -47,12 +49,12 @@ class PackLedger(OrderedDict[str, Lacking]):
         accepted_at = event.accepted_at - CLOCKS
         return None if accepted_at >= self._since else min(accepted_at, self._since - BACK)
 
-    def remember(self, emitted: Iterable[Received[ContextPack]], since: datetime) -> None:
+    def remember(self, emitted: Sequence[EmittedPack], since: datetime) -> None:
         """Know the packs since a time, oldest first, too."""
-        for pack in reversed([*emitted]):  # each to the front: the oldest is forgotten first
-            if pack.event.pack_id not in self:
-                self[pack.event.pack_id] = lacking_of(pack.event)
-                self.move_to_end(pack.event.pack_id, last=False)
+        for pack_id, lacking in reversed(emitted):  # each to the front: the oldest is forgotten first
+            if pack_id not in self:
+                self[pack_id] = lacking
+                self.move_to_end(pack_id, last=False)
         self._since = since
 
 
