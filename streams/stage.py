@@ -22,12 +22,13 @@ class Stage:
 
     `order` is the unit of sequential processing (`topic`: the key within one topic); several topics are co-partitioned
     and read in time order unless it is `none`. `ledger` is the output that is read on assignment; such a stage
-    holds its inputs and settles them itself. `concurrency` is the maximum of records in progress, few enough to finish
-    before a rebalance. A `background` stage yields to the pack path, `together` of its records at a time: those that
-    are written together, else one; one with `passages` needs the index. A `storing` stage fills stores, whatever it
-    sends beside that; a `hiding` one reads them without what is quarantined. The `first` stage of the pack path waits
-    while later ones are full; where it is full itself, there is an overload. What a record names may still be on a
-    topic that it `awaits`, until the group named beside it has stored it.
+    holds its inputs and settles them itself; `recalled` is read so, too, and holds nothing. `concurrency` is the
+    maximum of records in progress, few enough to finish before a rebalance. A `background` stage yields to the pack
+    path, `together` of its records at a time: those that are written together, else one; one with `passages` needs the
+    index. A `storing` stage fills stores, whatever it sends beside that; a `hiding` one reads them without what is
+    quarantined. The `first` stage of the pack path waits while later ones are full; where it is full itself, there is
+    an overload. What a record names may still be on a topic that it `awaits`, until the group named beside it has
+    stored it.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Stage:
     group: str = ""
     order: Order = "key"
     ledger: Topic | None = None
+    recalled: Topic | None = None
     concurrency: int = 128
     background: bool = False
     together: int = 1
@@ -58,6 +60,11 @@ class Stage:
     def awaited(self) -> dict[Topic, str]:
         """The consumer group that stores each topic that it awaits."""
         return {topic: _consumer_group(group) for topic, group in self.awaits}
+
+    @property
+    def own_output(self) -> Topic | None:
+        """The output that is read on assignment."""
+        return self.ledger or self.recalled
 
     @property
     def group_name(self) -> str:

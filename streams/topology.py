@@ -266,6 +266,7 @@ STAGES: tuple[Stage, ...] = (
         ),
         # A call may wait for the result behind it; otherwise the stage keeps a conversation's order itself.
         order="topic",
+        recalled=TOOLS_CALLS_OUT,
         hiding=True,
     ),
     Stage("assessor", (ASSESSMENTS_IN,), (ASSESSMENTS_OUT,), _assessor, order="none"),

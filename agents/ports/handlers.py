@@ -31,7 +31,7 @@ class FilteringHandler(Handler, Protocol):
 
 @runtime_checkable
 class LedgerHandler(Handler, Protocol):
-    """A stage that holds its inputs until what it makes of them is in its output, which it reads when it starts."""
+    """A stage that reads its own output when it starts a partition."""
 
     def assigned(self, partition: int) -> Take:
         """Start a partition with empty state; returns what takes each recent record of its output, oldest first.
@@ -50,11 +50,11 @@ class LookingBackHandler(LedgerHandler, Protocol):
     def unknown_since(self, record: Received[Any]) -> datetime | None:
         """The time since which the output is to be known before the record is handled, where it is not."""
 
-    def brief(self, emitted: Received[Any]) -> object:
-        """What `remember` needs of a record of the output."""
+    def look_back(self, partition: int) -> Take:
+        """What takes each record of the output since then, oldest first; what is known already changes nothing."""
 
-    def remember(self, partition: int, emitted: Sequence[Any], since: datetime) -> None:
-        """Add the briefs of what the output has since a time, oldest first; what is known already changes nothing."""
+    def remember(self, partition: int, since: datetime) -> None:
+        """Know the output since a time, now that all of it was taken."""
 
 
 @runtime_checkable

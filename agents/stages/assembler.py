@@ -14,13 +14,11 @@ from datetime import datetime
 from agents.core.claims import summaries
 from agents.core.conversation.memory import ConversationTurn
 from agents.core.packs.join_table import MAX_INCOMPLETE, JoinRules, JoinTable, Partial
-from agents.core.packs.pack_ledger import EmittedPack, lacking_of
 from agents.core.packs.text import Templates
 from agents.ports.handlers import Take
 from agents.ports.models import TokenCounter
 from schemas.envelope import Outgoing, Received, Step
 from schemas.items import MessageItem
-from schemas.packs import ContextPack
 from schemas.policy import DEFAULT_PACKS, PackPolicy
 
 
@@ -49,13 +47,13 @@ class Assembler:
         table = self._tables.get(record.partition)
         return None if table is None else table.ledger.unknown_since(record.event)
 
-    def brief(self, emitted: Received[ContextPack]) -> EmittedPack:
-        """The id of a pack, and what it lacks."""
-        return emitted.event.pack_id, lacking_of(emitted.event)
+    def look_back(self, partition: int) -> Take:
+        """What takes each pack that the output has since then, oldest first."""
+        return self._tables[partition].ledger.look_back()
 
-    def remember(self, partition: int, emitted: Sequence[EmittedPack], since: datetime) -> None:
-        """Add what the output has since an earlier time, oldest first."""
-        self._tables[partition].ledger.remember(emitted, since)
+    def remember(self, partition: int, since: datetime) -> None:
+        """Know the output since a time."""
+        self._tables[partition].ledger.remember(since)
 
     def revoked(self, partition: int) -> None:
         """Drop the state of a partition; its next owner reads the uncommitted suffix again."""

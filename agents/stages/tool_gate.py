@@ -4,7 +4,8 @@ reads   tools.calls.in, tools.results.in, tools.confirmations.in   key conversat
         memory.erasures    conversations whose session is forgotten
 writes  tools.calls.out    the verdict; executors read nothing else, so an unresolved call is not executed
         memory.decisions   the verdict with all its inputs
-state   the tool session of the conversation; the working set (read): the user's message
+state   the tool session of the conversation; the working set (read): the user's message; of each partition the calls
+        that were refused because the session could not be read: its output tells the next owner
 """
 
 import logging
@@ -20,13 +21,22 @@ from agents.core.tools import gate as tool_gate
 from agents.core.tools import session as tool_session
 from agents.core.tools.dialogue import LONGEST_TURN
 from agents.core.tools.gate import Resolution, ToolPolicyResolver, UserMessage
+from agents.core.tools.refused_calls import UNREADABLE, RefusedCalls
 from agents.errors import Rejected, Unavailable
 from agents.ports.sessions import ToolSessions
 from schemas.base import Conversation, Event, derive, entity_key
 from schemas.envelope import Envelope, Outgoing, Received
 from schemas.memory import AuditDecision, ErasureIssued
 from schemas.tool_session import Judged, ToolSession, Waiting
-from schemas.tools import Preview, ToolCallRequested, ToolCallResolved, ToolConfirmation, ToolEvent, ToolResult, Verdict
+from schemas.tools import (
+    Preview,
+    ToolCallRequested,
+    ToolCallResolved,
+    ToolConfirmation,
+    ToolEvent,
+    ToolResult,
+    Verdict,
+)
 from schemas.topics import MEMORY_DECISIONS, TOOLS_CALLS_OUT
 
 LOGGER = logging.getLogger("fathom.tools")
@@ -58,6 +68,8 @@ class ToolGate:
         self._patience = patience
         self._seconds = seconds + patience.seconds
         self._order = KeyedLock()
+        self._refused = RefusedCalls()
+        self.assigned, self.revoked = self._refused.assigned, self._refused.revoked
 
     async def handle(self, record: Received[ToolEvent | ErasureIssued]) -> Sequence[Outgoing]:
         """The verdict on a call or on its confirmation; nothing for what only updates the session."""
@@ -78,16 +90,18 @@ class ToolGate:
     async def _called(
         self, record: Received[Event], call: ToolCallRequested, conversation: Conversation
     ) -> Sequence[Outgoing]:
-        now = record.envelope.time
+        now, refused = record.envelope.time, self._refused.of(record, call)
         try:
             async with timeout(self._seconds):
-                verdict, detail = await self._judged(record, call, conversation)
+                # A verdict may have been stored after the refusal was sent; the user was told that nothing is executed.
+                verdict, detail = (refused, {}) if refused else await self._judged(record, call, conversation)
         except (Unavailable, TimeoutError):
             # The conversation's language cannot be read either.
-            verdict, detail = _refusal(call, message(self._lang(record), "tool.unavailable"), "indisponivel"), {}
+            verdict, detail = _refusal(call, message(self._lang(record), "tool.unavailable"), UNREADABLE), {}
+        self._refused.add(record, verdict)
         self._log(record, verdict)
-        # A redelivered call may still get its verdict, which is another event than this one.
-        momentary = (verdict.error or "") if verdict.error_code == "indisponivel" else ""
+        # Another event than the verdict on the call if it is asked again.
+        momentary = (verdict.error or "") if verdict.error_code == UNREADABLE else ""
         out = Outgoing(TOOLS_CALLS_OUT, conversation.key(), verdict, record.envelope, momentary)
         return out, _audited(record, verdict, detail, now, momentary)
 
@@ -143,7 +157,7 @@ class ToolGate:
                 return None
             verdict, waiting = self._verdict(call, resolution, now, user_id or speaker or call.client_id, lang)
             if waiting is not None and tool_session.full(session, now, self._gate.policy):
-                return _refusal(call, message(lang, "tool.too_many"), "indisponivel"), {}
+                return _refusal(call, message(lang, "tool.too_many"), UNREADABLE), {}
             judged = Judged(asked_by=own, grounds=_grounds(self._gate, call, session, said, now))
             changed = tool_session.with_verdict(session, verdict, waiting, judged)
             # A call from before its session was forgotten gets its verdict, and leaves nothing behind.

@@ -9,12 +9,13 @@ import asyncio
 import time
 from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.errors import KafkaError, KafkaTimeoutError
 
-from agents.ports.handlers import Take
 from schemas.base import time_of
+from schemas.envelope import Received
 from schemas.topics import Topic
 from streams.kafka import clients
 from streams.kafka.log_reader import bounds, events, first_records, written_since
@@ -26,6 +27,7 @@ RETRY_S = 0.5
 # More than this no join remembers of a partition.
 MOST = 50_000
 # What takes the records of a partition.
+Take = Callable[[Received[Any]], None]
 Start = Callable[[int], Take]
 ALWAYS = datetime.min.replace(tzinfo=UTC)
 
@@ -86,10 +88,7 @@ async def _read(
     finally:
         await consumer.stop()
     from_first = {tp.partition for tp, (begin, _) in outputs.items() if begin <= kept[tp][0]}
-    return {
-        partition: ALWAYS if partition in from_first else time_of(begins[partition])
-        for partition in found
-    }
+    return {partition: ALWAYS if partition in from_first else time_of(begins[partition]) for partition in found}
 
 
 async def _first_uncommitted(

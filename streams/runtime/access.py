@@ -103,8 +103,8 @@ def _reads(stages: Iterable[Stage]) -> list[str]:
     for stage in stages:
         found += [topic.name for topic in stage.reads]
         found += [name for topic in stage.reads for name in VIEWS.get(topic, ())]
-        if stage.ledger is not None:
-            found.append(stage.ledger.name)
+        if stage.own_output is not None:
+            found.append(stage.own_output.name)
         if stage.hiding:
             found.append(MEMORY_QUARANTINES.name)
     return found

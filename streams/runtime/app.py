@@ -247,9 +247,9 @@ class Worker:
     async def _read_ledger(
         self, stage: Stage, numbers: Collection[int], start: Start, since: datetime | None
     ) -> dict[int, datetime]:
-        assert stage.ledger is not None  # only joins are asked
+        assert stage.own_output is not None
         sources = [topic.name for topic in stage.reads]
-        asked = (self._bootstrap, sources, stage.ledger, numbers, stage.consumer_group, start, self._security)
+        asked = (self._bootstrap, sources, stage.own_output, numbers, stage.consumer_group, start, self._security)
         return await ledger.read(*asked, since=since)
 
     async def _assigned(self, runner: GroupRunner, partitions: frozenset[TopicPartition]) -> None:

@@ -156,7 +156,7 @@ class GroupRunner:
             known = await self._read_ledger(runner.stage, sorted(mine), handler.assigned, None)
             if isinstance(handler, LookingBackHandler):
                 for partition, since in known.items():
-                    handler.remember(partition, (), since)
+                    handler.remember(partition, since)
         metrics.log(LOGGER, logging.INFO, "group.assigned", group=self.name, partitions=len(partitions))
 
     async def on_revoked(self, partitions: frozenset[TopicPartition]) -> None:
@@ -170,8 +170,8 @@ class GroupRunner:
         except asyncio.CancelledError:
             # The next owner reads the ledger now; later sends of ours would be duplicates.
             for runner, _ in self._following(partitions):
-                assert runner.stage.ledger is not None
-                self._give_up(runner.stage.ledger.name, frozenset(numbers))
+                assert runner.stage.own_output is not None
+                self._give_up(runner.stage.own_output.name, frozenset(numbers))
             raise
         finally:
             for runner in self._runners:

@@ -33,7 +33,6 @@ from agents.ports.handlers import (
     JointHandler,
     LedgerHandler,
     LookingBackHandler,
-    Take,
 )
 from schemas.base import Event
 from schemas.envelope import Erased, KeysNeeded, Outgoing, Position, Received, Refused, Undecodable
@@ -86,7 +85,7 @@ class StageRunner:
         self._telling = handler if isinstance(handler, FailureTellingHandler) else None
         self._joint = handler if joint and isinstance(handler, JointHandler) else None
         self._filter = handler if isinstance(handler, FilteringHandler) else None
-        self.following = handler if isinstance(handler, LedgerHandler) and stage.ledger is not None else None
+        self.following = handler if isinstance(handler, LedgerHandler) and stage.own_output is not None else None
         self._looking_back = handler if isinstance(handler, LookingBackHandler) else None
         self.joining = handler if isinstance(handler, JoiningHandler) and stage.ledger is not None else None
         self.load = 0  # records begun and not yet handled
@@ -275,14 +274,8 @@ class StageRunner:
     async def _look_back(self, handler: LookingBackHandler, record: Received[Event]) -> None:
         """Tell a join what its output has since an earlier time, where a record asks for it."""
         if (since := handler.unknown_since(record)) is not None:
-            found: list[object] = []
-
-            def start(_: int) -> Take:
-                found.clear()
-                return lambda emitted: found.append(handler.brief(emitted))
-
-            known = await self._read_ledger(self.stage, [record.partition], start, since)
-            handler.remember(record.partition, found, min(since, known[record.partition]))
+            known = await self._read_ledger(self.stage, [record.partition], handler.look_back, since)
+            handler.remember(record.partition, min(since, known[record.partition]))
 
     def _record_outcome(self, one: HandledRecord) -> None:
         seconds = (one.ended or time.perf_counter()) - one.began

@@ -264,11 +264,11 @@ class Pipeline:
         async def emitted(
             stage: Stage, partitions: Collection[int], start: Start, since: datetime | None
         ) -> dict[int, datetime]:
-            assert stage.ledger is not None
+            assert stage.own_output is not None
             begin = since or self.clock.now() - timedelta(milliseconds=LOOK_BACK_MS)
             for number in partitions:
                 take = start(number)
-                for record in map(decoded, self.log.records[TopicPartition(stage.ledger.name, number)]):
+                for record in map(decoded, self.log.records[TopicPartition(stage.own_output.name, number)]):
                     if record.logged_at >= begin:
                         take(record)
             return dict.fromkeys(partitions, begin)

@@ -143,9 +143,9 @@ def batch(
 
 
 async def put(connection: Wire, topic: str, raw: bytes, partition: int = 0) -> tuple[int, int]:
-    """Error code and base offset of one produce request."""
-    request = produce.ProduceRequest_v3(None, -1, 10_000, [(topic, [(partition, raw)])])
-    [(_, [(_, code, base, _)])] = (await connection.ask(request)).topics
+    """Error code and base offset of one produce request, of the first version that may bring zstd."""
+    request = produce.ProduceRequest_v7(None, -1, 10_000, [(topic, [(partition, raw)])])
+    [(_, [(_, code, base, _, _)])] = (await connection.ask(request)).topics
     return code, base
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import cramjam
 import pytest
 from aiokafka import AIOKafkaProducer, TopicPartition
+from aiokafka.codec import lz4_encode
 from aiokafka.errors import TransactionalIdAuthorizationFailed
 
 from schemas.envelope import UnreadableBatch
@@ -32,7 +33,7 @@ READABLE = {
     b"plain": batch([b"plain"]),
     b"gzip": squeezed(GZIP, gzip.compress, [b"gzip"]),
     b"snappy": squeezed(SNAPPY, cramjam.snappy.compress_raw, [b"snappy"]),
-    b"lz4": squeezed(LZ4, cramjam.lz4.compress, [b"lz4"]),
+    b"lz4": squeezed(LZ4, lz4_encode, [b"lz4"]),
     b"zstd": squeezed(ZSTD, cramjam.zstd.compress, [b"zstd"]),
 }
 UNREADABLE = (

@@ -287,7 +287,11 @@ def test_options_of_headers_are_those_of_the_question(tmp_path: Path):
         assert (await front.complete(headers=named)).status_code == 200
         envelope = received(front.exchange.asked[0][0]).envelope
         assert envelope.tier == "deep"
-        assert envelope.options.stated() == {"min_depth": "D2", "max_tokens": 900, "template": "context"}
+        assert envelope.options.stated() == {
+            **{"min_depth": "D2", "max_tokens": 900, "template": "context"},
+            # What the front itself waits, less the way back.
+            "wait_ms": 2_900,
+        }
         await until(lambda: front.exchange.sent)
         assert received(front.exchange.sent[0]).envelope.options is None
         for wrong in ({"fathom-min-depth": "D9"}, {"fathom-tier": "much"}):

@@ -10,12 +10,15 @@ def test_who_may_forget_what(up: Up, stranger: Tenant):
     tenant = up.tenant()
     client, beta, ana, eva = tenant.client(), stranger.token(), tenant.token(WEB_ANA), tenant.token(WEB_EVA)
     talk(client, "ours", SECRET)
-    turn(client, "ours", "Também sei do cofre.", eva)
+    turn(client, "ours", "Também sei do cofre.", user="eva")
     turn(client, "mine", "O cofre é meu.", ana)
+    for user in ("ana", "eva"):
+        turn(client, "shared", "O cofre é nosso.", user=user)
     path = "/conversations/{}?client_id=web"
     for token, name, status in (
-        *((beta, "ours", 404), (eva, "ours", 404), (eva, "mine", 404), (ana, "nosuch", 404)),
-        *((ana, "mine", 202), (ana, "mine", 202)),
+        *((beta, "ours", 404), (eva, "mine", 404), (ana, "nosuch", 404)),
+        # Who takes part may erase, whoever else does.
+        *((ana, "mine", 202), (eva, "shared", 202)),
     ):
         answer = client.delete(path.format(name), headers={"authorization": f"Bearer {token}"})
         assert answer.status_code == status, (token, name, answer.text)
@@ -38,7 +41,7 @@ def test_all_conversations_of_a_user_are_forgotten_at_once(up: Up):
     client, eva = tenant.client(), tenant.token(WEB_EVA)
     for name in ("one", "two"):
         talk(client, name, SECRET)
-    talk(client, "three", OTHER, eva)
+    talk(client, "three", OTHER, "eva")
     until(lambda: SECRET in offered(client))
     done = tenant.fathom("forget", "--user", "ana", "--json")
     assert (done.returncode, done.stderr) == (0, "")

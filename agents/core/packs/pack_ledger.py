@@ -1,11 +1,12 @@
 """The packs of one output partition that are out since a time: none of them is emitted again. Pure: no clock or I/O."""
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from schemas.base import Event
+from schemas.envelope import Received
 from schemas.packs import ContextPack
 from schemas.retrieval import JoinOpened, MemoryClass
 
@@ -22,15 +23,13 @@ class Lacking(NamedTuple):
     at: datetime
 
 
-EmittedPack = tuple[str, Lacking]  # the pack's id
-
-
 class PackLedger(OrderedDict[str, Lacking]):
     """Pack id -> the classes that it lacks, for the audit of the first of them to come late; none after that."""
 
     def __init__(self) -> None:
         super().__init__()
         self._since = LONG_AGO
+        self._found: list[tuple[str, Lacking]] = []
 
     def put(self, pack_id: str, lacking: Lacking) -> None:
         """Add a pack that is out now; of too many the oldest is forgotten."""
@@ -49,9 +48,15 @@ class PackLedger(OrderedDict[str, Lacking]):
         accepted_at = event.accepted_at - CLOCKS
         return None if accepted_at >= self._since else min(accepted_at, self._since - BACK)
 
-    def remember(self, emitted: Sequence[EmittedPack], since: datetime) -> None:
-        """Know the packs since a time, oldest first, too."""
-        for pack_id, lacking in reversed(emitted):  # each to the front: the oldest is forgotten first
+    def look_back(self) -> Callable[[Received[ContextPack]], None]:
+        """What takes each earlier pack, oldest first, of which only this is kept."""
+        found = self._found = []
+        return lambda emitted: found.append((emitted.event.pack_id, lacking_of(emitted.event)))
+
+    def remember(self, since: datetime) -> None:
+        """Know the packs since a time, too: those that were taken."""
+        found, self._found = self._found, []
+        for pack_id, lacking in reversed(found):  # each to the front: the oldest is forgotten first
             if pack_id not in self:
                 self[pack_id] = lacking
                 self.move_to_end(pack_id, last=False)

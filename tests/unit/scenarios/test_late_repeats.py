@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import orjson
 import pytest
 
-from agents.core.packs.pack_ledger import Lacking, PackLedger, lacking_of
+from agents.core.packs.pack_ledger import Lacking, PackLedger
 from agents.stages.assembler import Assembler
 from schemas.packs import ContextPack, PartReport
 from schemas.retrieval import MemoryClass
@@ -87,7 +87,10 @@ def test_what_is_read_back_is_forgotten_first_and_a_revision_lacks_nothing() -> 
         example.model_copy(update={"pack_id": name, "revision": revision, "parts": (missing,)})
         for name, revision in (("old", 1), ("older", 1), ("old", 2))
     ]
-    ledger.remember([(pack.pack_id, lacking_of(pack)) for pack in packs], NOON)
+    take = ledger.look_back()
+    for pack in packs:
+        take(received(pack, "acme"))
+    ledger.remember(NOON)
     assert [*ledger] == ["older", "old", "new"]
     assert (ledger["older"].classes, ledger["old"].classes) == ({MemoryClass.EPISODIC}, set())
 
