@@ -150,6 +150,8 @@ class Settings(BaseSettings):
     events_most_streams: int = Field(100, ge=1, description="open streams of `GET /events` of one tenant")
     upstream_url: str | None = Field(None, description="the model behind `/v1`: OpenAI-compatible, https://HOST/v1")
     upstream_key_file: Path | None = Field(None, description="a file that holds the API key for upstream_url")
+    upstream_max_bytes: int = Field(1_000_000, ge=1_000, le=32_000_000, description="largest body of a `/v1` request")
+    upstream_user_header: str = Field("X-OpenWebUI-User-Id", description="a front-end's header on who asks `/v1`")
     upstream_wait_ms: int = Field(
         3_000, ge=1, description="how long `/v1` waits for a pack, and for the verdict on a tool call"
     )

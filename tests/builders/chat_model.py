@@ -69,7 +69,11 @@ class ScriptedModel:
             return
         request = Request(scope, receive)
         body = await request.body()
-        self.asked.append(json.loads(body) if body else {"path": request.url.path, "query": request.url.query})
+        self.asked.append(
+            json.loads(body)
+            if body
+            else {"path": request.url.path, "raw": scope["raw_path"].decode(), "query": request.url.query}
+        )
         self.headers.append(dict(request.headers))
         said = self.says.pop(0) if len(self.says) > 1 else self.says[0]
         said = said(self.asked[-1]) if callable(said) else said

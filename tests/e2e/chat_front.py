@@ -75,11 +75,11 @@ def client(url: str, token: str, conversation: str | None = None) -> openai.Open
     return openai.OpenAI(base_url=url, api_key=token, max_retries=0, timeout=90, default_headers=headers)
 
 
-def ask(asking: openai.OpenAI, *said: str) -> Any:
-    """The answer to the last of a dialogue's texts, users' and assistants' in turn."""
+def ask(asking: openai.OpenAI, *said: str, **more: Any) -> Any:
+    """The answer to the last of a dialogue's texts, users' and assistants' in turn; `more` is of the request."""
     roles = ("user", "assistant")
     messages = [{"role": roles[number % 2], "content": text} for number, text in enumerate(said)]
-    return asking.chat.completions.with_raw_response.create(model="m", messages=messages)
+    return asking.chat.completions.with_raw_response.create(model="m", messages=messages, **more)
 
 
 def turns(broker: str, conversation: str) -> list[dict[str, Any]]:

@@ -114,6 +114,24 @@ def test_what_one_tenant_said_no_other_gets_in_a_conversation_of_the_same_name(b
     assert "canary-77" not in packs[found[EVA]]
 
 
+def test_users_behind_one_token_and_who_is_none_do_not_hear_of_each_other(url: str, model: ScriptedModel):
+    asking = client(url, EVA)
+    first = ask(asking, "My salary is 4711 euros, says canary-ann.", user="ann")
+    question = "What did I say about my salary?"
+
+    def told(**who: str) -> str:
+        # Another question each time: the same one is a retry, with the pack of before.
+        ask(asking, f"{question} ({uuid4()})", **who)
+        return json.dumps(model.asked[-1])
+
+    until(lambda: "canary-ann" in told(user="ann"))
+    assert "canary-ann" not in told(user="ben")
+    assert "canary-ann" not in told()
+    # Who begins with her words, but is not her.
+    again = ask(asking, "My salary is 4711 euros, says canary-ann.")
+    assert again.headers["fathom-conversation"] != first.headers["fathom-conversation"]
+
+
 def test_the_gate_completes_or_refuses_the_models_calls(url: str):
     asking = client(url, ANA, f"c-{uuid4()}")
     [refused] = ask(asking, "status, please").parse().choices

@@ -6,6 +6,7 @@ import json
 import orjson
 from starlette.requests import ClientDisconnect, Request
 
+from streams.config import PREFIX
 from streams.edges.http.problems import Problem
 
 SECONDS = 10.0
@@ -20,19 +21,22 @@ def kind_of(request: Request) -> str:
     return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
-async def read_json(request: Request, most: int) -> tuple[bytes, object]:
-    """The body and what it says. Raises `Problem`: 415 no JSON is stated, 413 too large, 408 too slow, 400 no JSON."""
+async def read_json(request: Request, most: int, setting: str | None = None) -> tuple[bytes, object]:
+    """The body and what it says; `setting` is that of the most bytes.
+
+    Raises `Problem`: 415 no JSON is stated, 413 too large, 408 too slow, 400 no JSON.
+    """
     if "content-encoding" in request.headers or kind_of(request) != "application/json":
         raise closing(415, "send JSON, not compressed, with `Content-Type: application/json`")
-    body = await read(request, most)
+    body = await read(request, most, setting)
     return body, parsed(body)
 
 
-async def read(request: Request, most: int) -> bytes:
+async def read(request: Request, most: int, setting: str | None = None) -> bytes:
     """The bytes of the body. Raises `Problem`: 413 too large, 408 too slow, 400 ended too early."""
     stated = request.headers.get("content-length", "")
     if stated.isdecimal() and int(stated) > MAX_DISCARDED_BYTES:
-        raise _too_large(most)
+        raise _too_large(most, setting)
     body = bytearray()
     size = 0
     try:
@@ -48,7 +52,7 @@ async def read(request: Request, most: int) -> bytes:
     except ClientDisconnect:
         raise closing(400, "the connection ended before the body did") from None
     if size > most:
-        raise _too_large(most)
+        raise _too_large(most, setting)
     return bytes(body)
 
 
@@ -73,8 +77,9 @@ def _once(pairs: list[tuple[str, object]]) -> None:
         raise Problem(400, "the body names a key twice in one object; send each once")
 
 
-def _too_large(most: int) -> Problem:
-    return closing(413, f"the body has more than {most:,} bytes; send a shorter one")
+def _too_large(most: int, setting: str | None) -> Problem:
+    more = f", or have the operator raise {PREFIX}{setting.upper()}" if setting else ""
+    return closing(413, f"the body has more than {most:,} bytes; send a shorter one{more}")
 
 
 def closing(status: int, detail: str) -> Problem:

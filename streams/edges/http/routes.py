@@ -37,19 +37,20 @@ Handler = Callable[[Request], Coroutine[object, object, Response]]
 
 
 class BoundedRoute(APIRoute):
-    """A route whose body is JSON of at most `max_bytes`.
+    """A route whose body is JSON of at most `max_bytes`, which the operator changes by `max_bytes_setting`, if any.
 
     `sentences` are the refusals of parameters and headers, by name; the one of "" is for unknown parameters.
     """
 
     max_bytes: ClassVar[int] = 256_000
+    max_bytes_setting: ClassVar[str | None] = None
     sentences: ClassVar[Mapping[str, str]] = {}
 
     def get_route_handler(self) -> Handler:
         handle = super().get_route_handler()
 
         async def bounded(request: Request) -> Response:
-            return await handle(_JsonRequest(request, self.max_bytes))
+            return await handle(_JsonRequest(request, self.max_bytes, self.max_bytes_setting))
 
         return bounded
 
@@ -94,12 +95,13 @@ class LoggedRoute(BoundedRoute):
 class _JsonRequest(Request):
     """A request whose body is read and parsed by `bodies`; raises `Problem`."""
 
-    def __init__(self, request: Request, most: int) -> None:
+    def __init__(self, request: Request, most: int, setting: str | None) -> None:
         super().__init__(request.scope, request.receive)
         self._most = most
+        self._setting = setting
 
     async def body(self) -> bytes:
-        read, self._document = await bodies.read_json(self, self._most)
+        read, self._document = await bodies.read_json(self, self._most, self._setting)
         return read
 
     async def json(self) -> object:

@@ -85,7 +85,9 @@ class ChatTurn:
 class ChatTurns:
     """Turns of requests; a retry, and what follows the model's tool calls, is the turn that it was."""
 
-    def __init__(self, clock: Callable[[], float] = time.time, *, wait_ms: int = 3_000) -> None:
+    def __init__(self, user_header: str, clock: Callable[[], float] = time.time, *, wait_ms: int = 3_000) -> None:
+        """`user_header` is the header by which a chat front-end says who asks; it waits `wait_ms` for a pack."""
+        self._user_header = user_header
         self._clock = clock
         self._wait_ms = max(wait_ms - WAY_BACK_MS, LEAST_WAIT_MS)
         self._known: OrderedDict[tuple[Conversation, str | None, str], tuple[str, float]] = OrderedDict()
@@ -101,9 +103,9 @@ class ChatTurns:
     def of(self, request: Request, chat: ModelRequest) -> ChatTurn:
         """The turn of a request; raises `Problem`."""
         grant: Grant = request.scope[GRANT]
-        user = _stated(request, "Fathom-User", grant.user)
+        user = _stated(request, "Fathom-User", grant.user) or self._forwarded(request, chat)
         before = self._answered.get((grant.tenant, chat.follows or ""))
-        if before is not None and before.envelope.user_id != user:
+        if before is not None and before.envelope.user_id != (user or _nobody(before.conversation)):
             before = None
         if before is not None and chat.continues and not chat.question:
             return before
@@ -112,6 +114,8 @@ class ChatTurns:
         if tier is not None and tier not in get_args(Tier):
             raise Problem(400, f"the header Fathom-Tier is one of {', '.join(get_args(Tier))}")
         message_id = self._message_id(conversation, user, chat)
+        if user is None:
+            conversation = _of_nobody(request, conversation, chat, message_id)
         envelope = Envelope(
             id=message_id,
             type=AskPayload.TYPE,
@@ -119,7 +123,7 @@ class ChatTurns:
             time=datetime.now(UTC),
             tenant=grant.tenant,
             correlation_id=message_id,
-            user_id=user,
+            user_id=user or _nobody(conversation),
             request_id=request.state.request_id,
             tier=tier,
             traceparent=request.state.traceparent,
@@ -128,6 +132,18 @@ class ChatTurns:
             user_bound=grant.user is not None,
         )
         return ChatTurn(message_id, chat.question, conversation, envelope)
+
+    def _forwarded(self, request: Request, chat: ModelRequest) -> str | None:
+        """Who asks, as the application that forwards the question says; raises `Problem`."""
+        if request.headers.get(self._user_header):
+            return _header_id(request, self._user_header)
+        name, stated = chat.stated_user() or ("", None)
+        if stated is None:
+            return None
+        try:
+            return _ID.validate_python(stated)
+        except ValidationError:
+            raise Problem(400, f"{name} is an id of 1 to 256 printable characters, or left out") from None
 
     def _message_id(self, conversation: Conversation, user: str | None, chat: ModelRequest) -> str:
         dialogue = (conversation, user, chat.fingerprint())
@@ -168,6 +184,21 @@ def _conversation(
         return before.conversation
     derived = derive("conversation", grant.tenant, client, user or "", chat.opening())
     return Conversation(tenant=grant.tenant, client_id=client, conversation_id=stated or derived)
+
+
+def _of_nobody(request: Request, conversation: Conversation, chat: ModelRequest, message_id: str) -> Conversation:
+    """The conversation of a question of which nobody says whose it is: the one that the caller names, else its own.
+
+    Made from how a chat begins, as for a user, it would be that of everybody who begins with the same words.
+    """
+    if chat.conversation is not None or "fathom-conversation" in request.headers:
+        return conversation
+    return conversation.model_copy(update={"conversation_id": derive("conversation", message_id)})
+
+
+def _nobody(conversation: Conversation) -> str:
+    """The user of a conversation of which nobody says whose it is: without one, what is said is the tenant's."""
+    return derive("nobody", conversation.key())
 
 
 def _stated(request: Request, name: str, granted: str | None) -> str | None:

@@ -37,6 +37,10 @@ class ChatRequest:
         """Chats are sent whole."""
 
     @property
+    def conversation(self) -> None:
+        """Nor have they a name."""
+
+    @property
     def continues(self) -> bool:
         """Whether the model goes on after its tools: the user has said nothing new."""
         return self.asked != len(self.messages) - 1
@@ -48,6 +52,10 @@ class ChatRequest:
         """
         dialogue = self.messages[: self.asked + 1]
         return digest([_without_ours(each) for each in dialogue if each.get("role") not in INSTRUCTING])
+
+    def stated_user(self) -> tuple[str, object] | None:
+        """The field that says who asks, and what it says; None without any."""
+        return stated_user(self.document)
 
     def opening(self) -> str:
         """An id of the chat: who the caller says the user is, and how the user began."""
@@ -78,6 +86,15 @@ def chat_of(document: object) -> ChatRequest | None:
         return None
     asked = [number for number, message in enumerate(messages) if message.get("role") == "user"]
     return ChatRequest(document, messages, asked[-1]) if isinstance(document, dict) and asked else None
+
+
+def stated_user(document: Mapping[str, Any]) -> tuple[str, object] | None:
+    """Who asks, by the fields of OpenAI's interface.
+
+    `safety_identifier` comes first: the older `user` may be what several users share, a key of a cache.
+    """
+    fields = ((name, document.get(name)) for name in ("safety_identifier", "user"))
+    return next((each for each in fields if each[1] not in (None, "")), None)
 
 
 def with_block(before: str, text: str) -> str:

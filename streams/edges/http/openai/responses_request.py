@@ -12,6 +12,7 @@ from streams.edges.http.openai.chat_request import (
     INSTRUCTING,
     JsonMessage,
     digest,
+    stated_user,
     with_block,
     without_block,
 )
@@ -44,19 +45,25 @@ class ResponsesRequest:
         """An id of the dialogue up to the question, the same for a retry."""
         dialogue = self.items[: 0 if self.asked is None else self.asked + 1]
         said = [_without_ours(item) for item in dialogue if item.get("role") not in INSTRUCTING]
-        return digest([self.follows, self._conversation(), said])
+        return digest([self.follows, self.conversation, said])
+
+    def stated_user(self) -> tuple[str, object] | None:
+        """The field that says who asks, and what it says; None without any."""
+        return stated_user(self.document)
+
+    @property
+    def conversation(self) -> str | None:
+        """What the model's server calls the talk."""
+        stated = self.document.get("conversation")
+        return _text(stated.get("id") if isinstance(stated, dict) else stated)
 
     def opening(self) -> str:
         """An id of the talk: what the model's server calls it, else who the user is and how the user began."""
-        if known := self._conversation() or self.follows:
+        if known := self.conversation or self.follows:
             return digest(["responses", known])
         first = next((item for item in self.items if item.get("role") == "user"), {})
         user = self.document.get("user") or self.document.get("safety_identifier")
         return digest([user, text_of(first.get("content"))])
-
-    def _conversation(self) -> str | None:
-        stated = self.document.get("conversation")
-        return _text(stated.get("id") if isinstance(stated, dict) else stated)
 
     def with_context(self, text: str) -> bytes:
         """The request with a text in its instructions, between marks, once."""

@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import NamedTuple
+from urllib.parse import quote, unquote
 from uuid import uuid4
 
 import httpx
@@ -36,6 +37,7 @@ from streams.edges.http.openai.responses_answer import StreamedResponse, settled
 from streams.edges.http.openai.responses_request import responses_of
 from streams.edges.http.openai.tool_calls import PolicedTools
 from streams.edges.http.openai.upstream import Upstream, passed_on
+from streams.edges.http.problems import Problem
 from streams.edges.http.relay import RelayedResponse, unless_gone
 from streams.edges.http.request_reply import Exchange
 from streams.edges.http.routes import LONGEST_ID, VISIBLE, BoundedRoute, Handler, refusal
@@ -44,12 +46,12 @@ from streams.telemetry import metrics
 
 LOG = logging.getLogger("fathom.ask")
 EVENTS = "text/event-stream"
+# Of a model's name, between slashes.
+SEGMENT = re.compile(r"[\w.:@+,=~-]{1,256}")
 
 
 class ChatRoute(BoundedRoute):
-    """Names and logs every response. A body may hold images."""
-
-    max_bytes = 32_000_000
+    """Names and logs every response."""
 
     def get_route_handler(self) -> Handler:
         handle = super().get_route_handler()
@@ -89,13 +91,19 @@ def openai_router(settings: Settings, exchange: Exchange) -> APIRouter:
     # The shipped sample has common names: `send_email` of somebody else's chat is another tool.
     tools = policies.tool_policy(settings.tool_policy).tools if settings.upstream_url and settings.tool_policy else ()
     policed = PolicedTools(frozenset(tools), exchange, seconds)
-    front = ChatFront(upstream, ContextSource(exchange, seconds), policed, filing)
+    turns = ChatTurns(settings.upstream_user_header, wait_ms=settings.upstream_wait_ms)
+    front = ChatFront(upstream, ContextSource(exchange, seconds), policed, filing, turns)
+
+    class Route(ChatRoute):
+        max_bytes = settings.upstream_max_bytes
+        max_bytes_setting = "upstream_max_bytes"
+
     # OpenAI describes this interface; this server's own document has its own routes.
-    router = APIRouter(prefix="/v1", route_class=ChatRoute, lifespan=lifespan, include_in_schema=False)
+    router = APIRouter(prefix="/v1", route_class=Route, lifespan=lifespan, include_in_schema=False)
     router.add_api_route("/chat/completions", front.complete, methods=["POST"])
     router.add_api_route("/responses", front.respond, methods=["POST"])
     router.add_api_route("/models", front.models, methods=["GET"])
-    router.add_api_route("/models/{model:path}", front.models, methods=["GET"])
+    router.add_api_route("/models/{model:path}", front.model, methods=["GET"])
     return router
 
 
@@ -116,17 +124,35 @@ class ChatFront:
     """Gives requests their context on the way to the model, and files what comes back."""
 
     def __init__(
-        self, upstream: Upstream, contexts: ContextSource, policed: PolicedTools, filing: AnswerFiling
+        self,
+        upstream: Upstream,
+        contexts: ContextSource,
+        policed: PolicedTools,
+        filing: AnswerFiling,
+        turns: ChatTurns,
     ) -> None:
         self._upstream = upstream
         self._contexts = contexts
         self._policed = policed
         self._filing = filing
-        self._turns = ChatTurns(wait_ms=int(contexts.seconds * 1000))
+        self._turns = turns
 
     async def models(self, request: Request) -> Response:
-        """The answer of the model's server."""
-        response = await self._upstream.send(request, request.url.path.removeprefix("/v1"))
+        """The models of the model's server."""
+        return await self._passed(request, "/models")
+
+    async def model(self, request: Request) -> Response:
+        """One of them; raises `Problem` (404) for what can be the name of none."""
+        # As it was sent: in `path` an encoded slash is one like those between segments.
+        sent = request.scope["raw_path"].decode("ascii").partition("/v1/models/")[2]
+        name = unquote(sent)
+        if "/" in sent or not all(SEGMENT.fullmatch(each) and each.strip(".") for each in name.split("/")):
+            raise Problem(404, "there is no such model; GET /v1/models lists them, a `/` in a name is sent as %2F")
+        # With the operator's key: only as one segment can a name reach nothing but the models.
+        return await self._passed(request, f"/models/{quote(name, safe='')}")
+
+    async def _passed(self, request: Request, path: str) -> Response:
+        response = await self._upstream.send(request, path)
         return Response(await self._upstream.read(response), response.status_code, passed_on(response))
 
     async def complete(self, request: Request) -> Response:

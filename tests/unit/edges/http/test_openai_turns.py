@@ -20,7 +20,7 @@ class Server:
 
     def __init__(self) -> None:
         self.now = NINE
-        self._turns = ChatTurns(lambda: self.now)
+        self._turns = ChatTurns("X-OpenWebUI-User-Id", lambda: self.now)
 
     def message(self, *messages: dict[str, Any], tenant: str = "acme") -> str:
         scope = {"type": "http", "headers": [], GRANT: Grant(tenant=tenant)}
@@ -72,7 +72,7 @@ def test_a_packs_deadline_is_what_the_front_waits_unless_the_caller_says_otherwi
         request.scope["state"] = vars(SimpleNamespace(request_id="r", traceparent="t"))
         chat = chat_of({"messages": [MORNING]})
         assert chat is not None
-        return ChatTurns(wait_ms=3_000).of(request, chat).envelope.options
+        return ChatTurns("X-OpenWebUI-User-Id", wait_ms=3_000).of(request, chat).envelope.options
 
     assert options().wait_ms == 2_900
     assert options((b"fathom-wait-ms", b"400")).wait_ms == 400
