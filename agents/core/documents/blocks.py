@@ -4,11 +4,12 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from agents.core.documents.comments import FENCE
+
 Kind = Literal["text", "list", "code", "table"]
 
 _HEADING = re.compile(r" {0,3}(#{1,6})\s+(\S.*?)\s*#*\s*")
 _UNDERLINE = re.compile(r" {0,3}(?:={2,}|-{2,})\s*")
-_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 _ROW = re.compile(r"\s*\|.*\|\s*")
 ITEM = re.compile(r"^(\s*)(?:[-*+•]|\d{1,3}[.)]|[a-z]\))\s+(?=\S)")
 # Plain-text headings, recognised by the steps that follow.
@@ -104,7 +105,7 @@ def _bare(title: str) -> str:
 
 def _extent(lines: list[str], at: int) -> tuple[Kind, int]:
     """The kind of the block that begins at a line, and the index after its last line."""
-    if fence := _FENCE.match(lines[at]):
+    if fence := FENCE.match(lines[at]):
         closing = (n for n in range(at + 1, len(lines)) if lines[n].lstrip().startswith(fence[1]))
         return "code", min(next(closing, len(lines)) + 1, len(lines))
     if _ROW.fullmatch(lines[at]):
@@ -119,7 +120,7 @@ def _extent(lines: list[str], at: int) -> tuple[Kind, int]:
 
 def _begins_another(lines: list[str], at: int) -> bool:
     line = lines[at]
-    return bool(_FENCE.match(line) or _ROW.fullmatch(line) or ITEM.match(line) or _heading(lines, at))
+    return bool(FENCE.match(line) or _ROW.fullmatch(line) or ITEM.match(line) or _heading(lines, at))
 
 
 def _list_end(lines: list[str], at: int) -> int:

@@ -10,6 +10,7 @@ from hashlib import sha256
 
 from agents.core.documents import legal_references
 from agents.core.documents.blocks import Block, blocks, headings
+from agents.core.documents.comments import without_comments
 from agents.core.documents.entities import entities
 from agents.core.documents.passages import DocumentPassage, by_words, passages
 from agents.core.documents.terms import Procedure, definitions, procedures, related
@@ -52,7 +53,7 @@ def knowledge_of(
     return tuple(
         KnowledgeRecorded(
             document_id=document.document_id,
-            title=document.title,
+            title=_title(document),
             uri=document.uri,
             content_hash=digest,
             batch=number,
@@ -76,6 +77,11 @@ def of_deleted(document: DocumentDeleted, recorded_at: datetime) -> KnowledgeRec
         batches=1,
         recorded_at=recorded_at,
     )
+
+
+def _title(document: DocumentSubmitted) -> str:
+    """The title in one line, without comments; the document's id where nothing is left."""
+    return " ".join(without_comments(document.title).split()) or document.document_id
 
 
 def _digest(document: DocumentSubmitted) -> str:
@@ -108,9 +114,10 @@ def _read(
     found = blocks(text) or [Block((), "text", part) for part in by_words("\n".join(headings(text)) or text.strip())]
     place = (tenant, document.document_id)
     common = _common(document, lang, recorded_at)
-    about = themes(found, document.title, lang)
+    title = _title(document)
+    about = themes(found, title, lang)
     return _as_events(about), [
-        *_chunks(document.title, passages(found, lang), place, common),
+        *_chunks(title, passages(found, lang), place, common),
         *_defined(found, lang, place, common),
         *(_process(procedure, place, common) for procedure in procedures(found, lang)),
         *legal_references.entries(found, about, lang, common),
@@ -127,7 +134,7 @@ def _as_events(about: Themes) -> tuple[Theme, ...]:
 
 
 def _checked(document: DocumentSubmitted) -> str:
-    text = document.text or ""
+    text = without_comments(document.text or "")
     if len(text) > MAX_BYTES or len(text.encode(errors="replace")) > MAX_BYTES:
         raise Rejected("document_too_large", f"the text of {document.document_id!r} is over {MAX_BYTES} bytes")
     if not any(char.isalnum() for char in text):

@@ -3,6 +3,7 @@
 Items with one source stand together under its name, so that the name is given, and counted, once.
 """
 
+import re
 from typing import NamedTuple
 
 from agents.core.language.citations import without_citations
@@ -27,6 +28,8 @@ from schemas.items import (
 
 UNKNOWN = "unknown"
 INDENT = "\n  "
+# `##` of a heading, and `[2]` of a source.
+_MARKS = re.compile(r"(?<!\S)#+(?!\d)|\[\d{1,4}\]")
 
 
 class PackEntry(NamedTuple):
@@ -40,7 +43,12 @@ def entry(item: Item, lang: str) -> PackEntry:
     """The line and the source of an item, in the language of the message."""
     said = _entry(item, lang)
     # An indented line stays part of its item: a heading or a list in a document is no heading of the prompt.
-    return said._replace(text=INDENT.join(said.text.strip().splitlines()), source=" ".join(said.source.split()))
+    return said._replace(text=INDENT.join(said.text.strip().splitlines()), source=_name(said.source))
+
+
+def _name(source: str) -> str:
+    """The name of a source in one line, without what would make it a heading or another source."""
+    return " ".join(_MARKS.sub(" ", source).split()) or ("…" if source else "")
 
 
 def line(item: Item, lang: str) -> str:
