@@ -59,6 +59,14 @@ class ChildProcess:
     def running(self) -> bool:
         return (child := self._popen) is not None and child.poll() is None
 
+    def killed_by(self, within_s: float) -> int | None:
+        """The signal that ends the child in so many seconds; None where it goes on, or ends by itself."""
+        if (child := self._popen) is None:
+            return None
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(within_s)
+        return -child.returncode if child.returncode is not None and child.returncode < 0 else None
+
     def ask(self, timeout_s: float, *question: bytes) -> bytes:
         """The line that answers the question, if any; incomplete when the child exits first.
 

@@ -85,7 +85,7 @@ class Journal:
             replace_file(kept, path.read_bytes())
             LOGGER.error(
                 "%s is damaged at byte %d: %d of its lines are left out, the file as it was is %s; %s",
-                path, damaged[0], len(damaged), kept, "see docs/backup.md#a-damaged-log, and remove it when you have",
+                path, damaged[0], len(damaged), kept, "see docs/backup.md#damaged-files, and remove it when you have",
             )  # fmt: skip
             self.rewrite(entries)
         return entries

@@ -270,7 +270,7 @@ class Segment(AppendFile):
         lost = f"offsets {first} to {following - 1} are lost" if following > first else "no offset is lost"
         LOGGER.error(
             "%s is damaged at byte %d: %d bytes were moved to %s, %s, everything else can be read; %s",
-            self.path, at, size, kept, lost, "see docs/backup.md#a-damaged-log, and remove that file when you have",
+            self.path, at, size, kept, lost, "see docs/backup.md#damaged-files, and remove that file when you have",
         )  # fmt: skip
         return empty_batches(first, following)
 

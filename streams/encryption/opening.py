@@ -44,11 +44,13 @@ def _store(url: str, master_file: Path | None) -> tuple[KeyStore, MasterKey]:
     scheme, _, place = url.partition("://")
     if scheme == EMBEDDED and place:
         directory = Path(place).expanduser() / FOLDER
+        store = SqliteKeyStore(directory)
+        store.check()
         if master_file is not None:
-            return SqliteKeyStore(directory), read_master_key(master_file)
+            return store, read_master_key(master_file)
         try:
             directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-            return SqliteKeyStore(directory), made_master_key(directory / MASTER)
+            return store, made_master_key(directory / MASTER)
         except OSError as error:
             raise ConfigError(f"{KEYS}={url!r}: {directory}: {error.strerror}; name another directory") from None
     if scheme in REDIS and urlsplit(url).netloc + urlsplit(url).path:

@@ -36,17 +36,13 @@ from schemas.topics import (
 )
 from streams.dependencies import Dependencies
 from streams.replay.selection import Selection
-from streams.replay.views import Views, sources
+from streams.replay.views import Pause, Views, no_pause, sources
 from streams.stage import Stage
 from streams.topology import STAGES
 
 # What is made again, and so written; nothing else of what the stages say leaves them.
 WRITTEN = (DEPTH_CLASSIFIED, RETRIEVAL_PLANS, PACKS_PARTIAL, CONTEXT_PACKS)
 DEPTH, PLANNER, RETRIEVAL, ASSEMBLER = "depth", "planner", "retrieval", "assembler"
-
-
-async def _no_pause() -> None:
-    """Go on at once."""
 
 
 Write = Callable[[int, str, Outgoing, float], Awaitable[None]]
@@ -97,7 +93,7 @@ class Reprocessing:
         built: Dependencies,
         selection: Selection,
         write: Write,
-        pause: Callable[[], Awaitable[None]] = _no_pause,
+        pause: Pause = no_pause,
         quarantines: Quarantines | None = None,
     ) -> None:
         self._clock = ReplayClock()

@@ -5,7 +5,7 @@ The writers are idempotent, so a view need not be empty, and an interrupted run 
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -27,6 +27,11 @@ from streams.topology import STAGES
 FIRST_WAIT, LONGEST_WAIT, PATIENCE_S = 0.1, 5.0, 60.0
 
 Advance = Callable[[int, str], None]
+Pause = Callable[[], Awaitable[None]]
+
+
+async def no_pause() -> None:
+    """Go on at once."""
 
 
 def storing(*, graph: bool, index: bool, redis: bool = False) -> list[Stage]:
@@ -124,9 +129,14 @@ async def spans_of(
 
 
 async def fill(
-    log: Log, spans: dict[str, list[PartitionRange]], views: Views, selection: Selection, advance: Advance
+    log: Log,
+    spans: dict[str, list[PartitionRange]],
+    views: Views,
+    selection: Selection,
+    advance: Advance,
+    pause: Pause = no_pause,
 ) -> Filled:
-    """Read the ranges topic by topic and store the selected records."""
+    """Read the ranges topic by topic and store the selected records; `pause` is awaited after each batch."""
     filled = Filled()
     for topic, todo in spans.items():
         count = filled.topics[topic]
@@ -138,6 +148,7 @@ async def fill(
                 filled.why = filled.why or (str(refused[0]) if refused else "")
             count.selected += len(chosen)
             advance(len(batch), topic)
+            await pause()
     return filled
 
 

@@ -37,7 +37,7 @@ from streams.runtime.admission.priority import PriorityGate
 from streams.runtime.group_runner import GroupRunner
 from streams.runtime.health import GroupState, Health, ProcessState
 from streams.runtime.health_server import HealthServer, ServedApi
-from streams.runtime.store_watch import Check, StoreWatch, answered
+from streams.runtime.store_watch import Check, DamageWatch, StoreWatch, answered
 from streams.runtime.stores import Stores
 from streams.runtime.suspects import Alone
 from streams.stage import Stage
@@ -120,6 +120,7 @@ class Worker:
         self._awaited = {stage.group_name for stage in stages if not stage.background}
         self._probe = BrokerProbe(lambda: bootstrap, self._security)
         self._watch = StoreWatch(self._checks())
+        self._damage = DamageWatch(partial(data_dir.damaged, settings))
         self._partitions = settings.partitions
         # By the topic whose partition assignment determines the content of the view.
         self._views: dict[str, RecoverableWorkingSets | RecoverableToolSessions | RecoverableVotes] = {}
@@ -135,7 +136,8 @@ class Worker:
     async def start(self) -> None:
         """Start consuming. Raises `GroupError`, `TopicError`, `Unavailable`, `OSError`."""
         self._server.start(self._api, self._bootstrap)
-        self._background = [asyncio.create_task(self._beat()), asyncio.create_task(self._watch.run())]
+        await self._damage.look()
+        self._background = [asyncio.create_task(each) for each in (self._beat(), self._watch.run(), self._damage.run())]
         self._partitions = await access.check_topics(self._bootstrap, self._security, self._settings, self._stages)
         await self._producer.start()
         built = dependencies(
@@ -312,6 +314,7 @@ class Worker:
         return {
             "groups": groups,
             "disk": said.pop(DISK, "ok"),
+            "damaged": self._damage.files,
             "stores": said,
             "away": [wrong for name, wrong in away.items() if name != DISK],
         }

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from agents.errors import FathomError
+from streams.config import Settings
 from streams.stores.ownership import DirectoryInUse, Ownership
 
 SCHEME = "embedded://"
@@ -19,6 +20,8 @@ ADDRESSES = "up.json"
 BROKER = "broker"
 DEFAULT = Path(".fathom")
 STORES = ("redis_url", "qdrant_url", "neo4j_url")
+# What is kept of damaged files: by us, and of its log of writes by the graph's engine.
+OF_STORES, OF_LOG = ("*.damaged-*", "graph/*.quarantine-*"), ("*.damaged", "logs/*/*.damaged")
 # Below this nothing is promised: the stores write files of some MB at a time. A new directory fills 46 MB at once.
 FULL_BYTES, NEW_BYTES = 16_000_000, 64_000_000
 
@@ -85,6 +88,21 @@ def full(home: Path, least: int = FULL_BYTES) -> str | None:
     return (
         f"the disk of {home} is full (less than {least / 1e6:g} MB are free): free some of it (`df -h {home}` shows it)"
     )
+
+
+def damaged(settings: Settings) -> list[str]:
+    """The files and directories that were set aside because they were damaged, until somebody removes them."""
+    home = home_of(settings.broker)
+    given = [getattr(settings, name).partition(SCHEME)[2] for name in STORES if _embedded(getattr(settings, name))]
+    places = {Path(each).expanduser() if each else home or DEFAULT for each in given}
+    found = [path for place in places for pattern in OF_STORES for path in place.glob(pattern)]
+    if home is not None:
+        found += [path for pattern in OF_LOG for path in (home / BROKER).glob(pattern)]
+    return sorted(map(str, found))
+
+
+def _embedded(url: str) -> bool:
+    return url.startswith(SCHEME)
 
 
 def _owner(home: Path) -> str:

@@ -25,13 +25,15 @@ class GroupState(TypedDict):
 class ProcessState(TypedDict):
     """Consumer groups by name, and further states of the process; a store and the disk are `ok` or have their error.
 
-    `away` is what is wrong with those that have not answered for some time.
+    `away` is what is wrong with those that have not answered for some time. `damaged` are files that were set aside,
+    without which everything works.
     """
 
     groups: dict[str, GroupState]
     stores: NotRequired[dict[str, str]]
     away: NotRequired[list[str]]
     disk: NotRequired[str]
+    damaged: NotRequired[list[str]]
     broker: NotRequired[bool]
     waiting: NotRequired[int]
 

@@ -1,9 +1,10 @@
-"""The watch of all that a process stands on: stores, broker, disk, each asked every few seconds."""
+"""The watch of all that a process stands on: stores, broker, disk, each asked every few seconds, and what is damaged."""
 
 import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Protocol
 
 from agents.concurrency import timeout
 from agents.errors import Unavailable
@@ -12,12 +13,17 @@ from streams.kafka.broker_probe import BrokerProbe
 from streams.kafka.security import security_of
 from streams.telemetry import metrics
 
+if TYPE_CHECKING:
+    from streams.runtime.stores import Stores
+
 LOGGER = logging.getLogger("fathom.worker")
 EVERY_S = 3.0
 # The limit of a check that has none of its own; longer than any of those.
 CHECK_S = 15.0
 # A store that misses a check or two is slow, or restarting: it is away when nothing came from it for so long.
 AWAY_S = 10.0
+LOOK_EVERY_S = 60.0
+LOOKED_AT = "see docs/backup.md#damaged-files; remove it, or move it elsewhere, when you have looked at it"
 
 Check = Callable[[], Awaitable[str | None]]
 
@@ -77,6 +83,40 @@ class StoreWatch:
         while True:
             await self.ask(name)
             await asyncio.sleep(EVERY_S)
+
+
+class StoreFilling(Protocol):
+    """The filling of stores that lack what the log says; `stores` is what stages read until it is done."""
+
+    stores: "Stores"
+
+    async def run(self, bootstrap: str) -> None:
+        """Fill them from the log of this broker."""
+
+
+Refill = Callable[[Settings, "Stores"], StoreFilling]
+
+
+class DamageWatch:
+    """What was set aside because it was damaged, by `look`, the files and directories that are there."""
+
+    def __init__(self, look: Callable[[], list[str]]) -> None:
+        self._look = look
+        # Replaced and never changed, for it is read in another thread.
+        self.files: list[str] = []
+
+    async def run(self) -> None:
+        """Look until cancelled."""
+        while True:
+            await self.look()
+            await asyncio.sleep(LOOK_EVERY_S)
+
+    async def look(self) -> None:
+        """Look now; what is new is logged."""
+        found = await asyncio.to_thread(self._look)
+        for file in sorted({*found} - {*self.files}):
+            metrics.log(LOGGER, logging.WARNING, "data.damaged", file=file, next=LOOKED_AT)
+        self.files = found
 
 
 def broker_probe(bootstrap: Callable[[], str], settings: Settings) -> BrokerProbe:

@@ -1,11 +1,13 @@
 """The stores of one worker, opened by URL: in this process's memory, embedded in its data directory, or a server."""
 
 import asyncio
+import logging
 import os
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -16,6 +18,7 @@ from agents.ports.graph import DecisionReader, GraphReader, GraphWriter
 from agents.ports.models import TokenCounter
 from agents.ports.passages import Hit, Passage, PassageIndex, PassageQuery
 from streams.stores import word_lists
+from streams.stores.damage import DamagedStore, is_unfilled, mark_unfilled, set_aside
 from streams.stores.graph.kglite_engine import KgliteGraph
 from streams.stores.graph.memory import InMemoryGraph
 from streams.stores.graph.store import GraphStore
@@ -30,18 +33,23 @@ from streams.stores.sessions.valkey import Valkey
 from streams.stores.sessions.votes import MemorySignalWeights, RedisSignalWeights
 from streams.stores.settings import EMBEDDED, MEMORY, StoreSettings
 from streams.stores.tokens import best_tokens
+from streams.telemetry import metrics
 from streams.views.restorable import RestorableToolSessions, RestorableWeights, RestorableWorkingSets
 
 if TYPE_CHECKING:
     from streams.stores.graph.neo4j_engine import Neo4jGraph
 
+LOGGER = logging.getLogger("fathom.up")
 Check = Callable[[], Awaitable[None]]
 Close = Callable[[], Awaitable[None]]
 
 
 @dataclass(slots=True)
 class Stores:
-    """The opened adapters of all ports; `close` persists them."""
+    """The opened adapters of all ports; `close` persists them.
+
+    `unfilled` are the directories of embedded stores that lack what the log says, by the store's name.
+    """
 
     working_sets: RestorableWorkingSets
     weights: RestorableWeights
@@ -53,6 +61,7 @@ class Stores:
     tokens: TokenCounter
     checks: dict[str, Check] = field(default_factory=dict)
     closers: list[Close] = field(default_factory=list)
+    unfilled: Mapping[str, Path] = field(default_factory=dict)
 
     async def ready(self) -> dict[str, str | None]:
         """The error of each store by name; None for one that answers."""
@@ -77,7 +86,7 @@ class Stores:
 def open_stores(settings: StoreSettings, index: IndexProcess | None = None) -> Stores:
     """Open all stores and load the models; blocks for about a second, less when the `index` was spawned before.
 
-    Raises `UnsupportedUrl`, `DirectoryInUse` or `Unavailable`; what was opened by then is closed again.
+    Raises `UnsupportedUrl`, `DirectoryInUse`, `DamagedStore` or `Unavailable`; what was opened by then is closed again.
     """
     opening = _Opening(settings, index)
     try:
@@ -86,6 +95,36 @@ def open_stores(settings: StoreSettings, index: IndexProcess | None = None) -> S
         # Also on Ctrl-C: nobody else can close the stores yet, and one is a child process.
         opening.undo()
         raise
+
+
+def open_whole_stores(settings: StoreSettings, index: IndexProcess | None = None) -> Stores:
+    """Open all stores as `open_stores` does; those whose files are damaged are set aside, and begin empty."""
+    begun: set[Path] = set()
+    while True:
+        try:
+            return open_stores(settings, index)
+        except DamagedStore as damaged:
+            directory = damaged.directory.resolve()
+            # One that is damaged again is not mended by another start.
+            if directory in begun:
+                raise
+            begun.add(directory)
+            _begin_empty(settings, directory, damaged)
+        index = None
+
+
+def _begin_empty(settings: StoreSettings, directory: Path, damaged: DamagedStore) -> None:
+    filled = [each.resolve() for each in (settings.graph_directory(), settings.index_directory()) if each is not None]
+    try:
+        aside = set_aside(directory)
+        if directory in filled:
+            mark_unfilled(directory)
+    except OSError as error:
+        raise damaged from error
+    metrics.log(
+        LOGGER, logging.ERROR, "store.damaged", store=directory.name, why=damaged.why, aside=str(aside),
+        next="it begins empty and is filled from the log, packs go on without it; see docs/backup.md#damaged-files",
+    )  # fmt: skip
 
 
 class NoIndex:
@@ -132,6 +171,8 @@ class _Opening:
         levels.warm()
         graph = self._graph()
         working_sets, weights, tool_sessions = self._working_sets()
+        index = self._index()  # the last: it becomes ready by itself, beside us
+        directories = {"graph": self._settings.graph_directory(), "index": self._settings.index_directory()}
         return Stores(
             working_sets=working_sets,
             weights=weights,
@@ -140,9 +181,10 @@ class _Opening:
             graph_writer=graph,
             decisions=graph,
             tokens=best_tokens(),
-            index=self._index(),  # the last: it becomes ready by itself, beside us
+            index=index,
             checks=self._checks,
             closers=self._closers,
+            unfilled={name: each for name, each in directories.items() if each is not None and is_unfilled(each)},
         )
 
     def undo(self) -> None:

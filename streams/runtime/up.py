@@ -11,7 +11,12 @@ import os
 import signal
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    suppress,
+)
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -36,6 +41,7 @@ if TYPE_CHECKING:
     from streams.models.open import Models
     from streams.runtime.app import Worker
     from streams.runtime.health_server import ServedApi
+    from streams.runtime.store_watch import Refill
     from streams.runtime.stores import Stores
     from streams.stage import Stage
 
@@ -68,14 +74,17 @@ async def run(
     port: int = 0,
     ready: Callable[[Running], None],
     api: "Callable[[], ServedApi] | None" = None,
+    refill: "Refill | None" = None,
 ) -> BaseException | None:
     """Consume until a signal (None) or a failure (why); a second signal exits the process at once with 130.
 
-    `api` makes the HTTP interface to serve beside health and metrics. Raises the error of a failed start.
+    `api` makes the HTTP interface to serve beside health and metrics, `refill` fills damaged stores. Raises the error
+    of a failed start.
     """
     stopping = asyncio.Event()
     _on_signals(stopping, homes.home_of(settings.broker))
-    consuming_until = asyncio.create_task(_consume(settings, stages, port, ready, api, stopping))
+    begun = consuming(settings, stages, port=port, api=api, refill=refill)
+    consuming_until = asyncio.create_task(_consume(begun, ready, stopping))
     stopped = asyncio.create_task(stopping.wait())
     await asyncio.wait({consuming_until, stopped}, return_when=asyncio.FIRST_COMPLETED)
     stopped.cancel()
@@ -86,14 +95,9 @@ async def run(
 
 
 async def _consume(
-    settings: Settings,
-    stages: "Sequence[Stage]",
-    port: int,
-    ready: Callable[[Running], None],
-    api: "Callable[[], ServedApi] | None",
-    stopping: asyncio.Event,
+    begun: AbstractAsyncContextManager[Running], ready: Callable[[Running], None], stopping: asyncio.Event
 ) -> BaseException:
-    async with consuming(settings, stages, port=port, api=api) as running:
+    async with begun as running:
         if not stopping.is_set():
             ready(running)
         return await running.ended
@@ -116,7 +120,12 @@ def _on_signals(stopping: asyncio.Event, home: Path | None) -> None:
 
 @asynccontextmanager
 async def consuming(
-    settings: Settings, stages: "Sequence[Stage]", *, port: int = 0, api: "Callable[[], ServedApi] | None" = None
+    settings: Settings,
+    stages: "Sequence[Stage]",
+    *,
+    port: int = 0,
+    api: "Callable[[], ServedApi] | None" = None,
+    refill: "Refill | None" = None,
 ) -> AsyncIterator[Running]:
     """Run the stages until the context ends, then drain; `port` is that of an embedded broker, 0 picks a free one.
 
@@ -129,7 +138,6 @@ async def consuming(
         stack.callback(gc.enable)
         ended: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
         home = homes.home_of(settings.broker)
-        security = security_of(settings)
         if home is not None:
             stack.callback(homes.lock(home).release)
         port_name = "FATHOM_HTTP_PORT" if api is None else "--http-port or FATHOM_HTTP_PORT"
@@ -141,10 +149,14 @@ async def consuming(
             served, bootstrap = api and api(), settings.broker
             _tell("opening the stores, and connecting to the broker")
             stores = await _open_stores(stack, store_settings(settings, stages))
-            await _until_reachable(bootstrap, security)
+            await _until_reachable(bootstrap, security_of(settings))
         else:
             bootstrap, stores, served = await _start_embedded(stack, settings, stages, home, port, ended, api)
-        worker = await _start(stack, settings, stages, bootstrap, stores, models, listener, served)
+        filling = refill(settings, stores) if refill and stores.unfilled else None
+        shown = filling.stores if filling else stores
+        worker = await _start(stack, settings, stages, bootstrap, shown, models, listener, served)
+        if filling:
+            stack.callback(asyncio.create_task(filling.run(bootstrap)).cancel)
         gc.freeze()
         gc.set_threshold(*COLLECT)
         gc.enable()
@@ -174,32 +186,19 @@ async def _start_embedded(
     # The index process loads its model in parallel to the steps below.
     wanted = store_settings(settings, stages)
     index_directory = wanted.index_directory()
-    outdated = index_directory is not None and clear_if_outdated(index_directory)
+    if index_directory is not None and clear_if_outdated(index_directory):
+        why = "an earlier version wrote it"
+        metrics.log(LOGGER, logging.WARNING, "index.outdated", why=why, next="it is filled from the log")
     index = spawn_index(wanted)
     if index is not None:
         stack.push_async_callback(index.close)
     _import_stages()
     served = api and api()
     bootstrap = await booting
-    if outdated:
-        await _rebuild_index(bootstrap, stages, security_of(settings))
     _tell("opening the stores, and loading the sentence encoder")
     stores = await _open_stores(stack, wanted, index)
     _report(stack, _keep_broker_running(broker, home, int(bootstrap.rpartition(":")[2]), settings.partitions), ended)
     return bootstrap, stores, served
-
-
-async def _rebuild_index(bootstrap: str, stages: "Sequence[Stage]", security: Security) -> None:
-    """Rewind the writers of the index to the beginning of their topics; their writes are idempotent."""
-    from streams.kafka.group_offsets import rewind
-    from streams.topology import INDEX_WRITERS
-
-    metrics.log(
-        LOGGER, logging.WARNING, "index.outdated", why="an earlier version wrote it", next="it is filled from the log"
-    )
-    group = [stage for stage in stages if stage.group == INDEX_WRITERS]
-    for name in {stage.consumer_group for stage in group}:
-        await rewind(bootstrap, name, {topic.name for stage in group for topic in stage.reads}, security)
 
 
 async def _start_broker(broker: BrokerProcess, home: Path, port: int, partitions: int) -> str:
@@ -276,9 +275,9 @@ def _open_models(stack: AsyncExitStack, settings: Settings, stages: "Sequence[St
 
 
 async def _open_stores(stack: AsyncExitStack, wanted: StoreSettings, index: IndexProcess | None = None) -> "Stores":
-    from streams.runtime.stores import open_stores
+    from streams.runtime.stores import open_whole_stores
 
-    stores = await asyncio.to_thread(open_stores, wanted, index)
+    stores = await asyncio.to_thread(open_whole_stores, wanted, index)
     stack.push_async_callback(stores.close)
     return stores
 

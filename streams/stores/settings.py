@@ -72,6 +72,10 @@ class StoreSettings:
         """The directory of the embedded index; None for another index."""
         return self.directory(self.qdrant_url, "index") if urlsplit(self.qdrant_url).scheme == EMBEDDED else None
 
+    def graph_directory(self) -> Path | None:
+        """The directory of the embedded graph; None for another graph."""
+        return self.directory(self.neo4j_url, "graph") if urlsplit(self.neo4j_url).scheme == EMBEDDED else None
+
     def on_neo4j(self) -> bool:
         """Whether the graph is on a Neo4j server; a URL with a user or password is refused, not used."""
         parts = urlsplit(self.neo4j_url)

@@ -161,3 +161,26 @@ def test_settings_that_cannot_be_used_are_told_in_a_sentence(tmp_path: Path, giv
     with pytest.raises(ConfigError) as told:
         encryption_of(config.load(environment))
     assert says in str(told.value)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param(lambda raw: b"", id="emptied"),
+        pytest.param(lambda raw: b"\x17" * len(raw), id="overwritten"),
+        pytest.param(lambda raw: raw[: len(raw) // 2], id="halved"),
+        pytest.param(lambda raw: raw[:4200] + b"\x17" * 4000 + raw[8200:], id="a-page"),
+    ],
+)
+def test_damaged_keys_are_refused_and_left_as_they_are(tmp_path: Path, damage: Callable[[bytes], bytes]):
+    async def story(store: KeyStore) -> None:
+        for number in range(200):
+            await store.add(f"acme|{number}", key(number))
+
+    run(lambda: SqliteKeyStore(tmp_path / "keys"), story)
+    path = tmp_path / "keys" / FILE
+    path.write_bytes(damage(path.read_bytes()))
+    before = path.read_bytes()
+    with pytest.raises(ConfigError, match=r"are damaged.*subjects\.sqlite.*put its backup in its place"):
+        encryption_of(config.load(subject_keys=f"embedded://{tmp_path}"))
+    assert path.read_bytes() == before

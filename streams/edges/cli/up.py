@@ -24,6 +24,8 @@ from streams.telemetry import metrics
 
 if TYPE_CHECKING:
     from streams.runtime.health_server import ServedApi
+    from streams.runtime.store_watch import StoreFilling
+    from streams.runtime.stores import Stores
     from streams.stage import Stage
 
 
@@ -94,7 +96,8 @@ def _live(settings: Settings, groups: Sequence[str], port: int, *, with_api: boo
     metrics.set_up_logging(settings.log_level, settings.log_format)
     stages = _stages(groups)
     api = partial(_api, settings) if with_api else None
-    why = uvloop.run(life.run(settings, stages, port=port, ready=partial(_say_ready, settings, with_api), api=api))
+    ready = partial(_say_ready, settings, with_api)
+    why = uvloop.run(life.run(settings, stages, port=port, ready=ready, api=api, refill=_refill))
     return OK if why is None else told(why)
 
 
@@ -106,6 +109,12 @@ def _api(settings: Settings) -> "ServedApi":
     home = data_dir.home_of(settings.broker)
     assert home is not None  # `up` brings its own broker
     return ApiFront(settings, of_home(home, settings.ask_tokens_file), settings.http_host)
+
+
+def _refill(settings: Settings, stores: "Stores") -> "StoreFilling":
+    from streams.replay.refill import Refilling
+
+    return Refilling(settings, stores)
 
 
 def _stages(groups: Sequence[str]) -> "Sequence[Stage]":

@@ -11,6 +11,7 @@ from typing import Any
 import kglite
 
 from agents.errors import FathomError
+from streams.stores.damage import mark_unfilled, opening
 from streams.stores.graph import queries
 from streams.stores.graph.cypher import Statement, statements_of
 from streams.stores.graph.rows import Found, Properties, RowBatch
@@ -90,7 +91,8 @@ class KgliteEngine(Engine):
         # Unknown labels and properties are normal in an empty graph and not worth a log line each.
         kglite.set_query_warning_policy("silent")
         try:
-            self._graph = _open(directory / FILE)
+            with opening(directory):
+                self._graph = _open(directory / FILE)
         except BaseException:
             # On any exception, also Ctrl-C: a lock that is kept would refuse this process's own next attempt.
             self._owned.release()
@@ -161,13 +163,22 @@ class KgliteEngine(Engine):
 
 
 def _open(path: Path) -> kglite.KnowledgeGraph:
+    before = _left_out(path)
     try:
         graph = kglite.open(str(path), durable="normal")
     except kglite.WriterLeaseHeldError as error:
         raise DirectoryInUse(path.parent, f"pid {error.holder.get('pid')}") from error
+    if _left_out(path) != before:
+        # The write-ahead log was damaged in the middle: the engine keeps a copy, and goes on with what was before it.
+        mark_unfilled(path.parent)
     for statement in INDEXES:
         graph.cypher(statement)
     return graph
+
+
+def _left_out(path: Path) -> set[Path]:
+    """The copies of write-ahead logs of which the engine has left a part out."""
+    return {*path.parent.glob(f"{path.name}-wal.quarantine-*")}
 
 
 class GraphCopy(Engine):

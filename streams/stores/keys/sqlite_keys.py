@@ -8,18 +8,20 @@ import asyncio
 import sqlite3
 import threading
 from collections.abc import Callable, Collection, Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
 from agents.errors import Unavailable
+from streams.config import ConfigError
 from streams.stores.keys.key_store import DestroyedKey, WrappedKey, note_of
 
 T = TypeVar("T")
 
 FILE = "subjects.sqlite"
 BUSY_S = 5.0
+EMPTY = "it is empty (if it never held a key, remove it)"
 TABLES = """
 CREATE TABLE IF NOT EXISTS subject_key (subject TEXT PRIMARY KEY, id TEXT NOT NULL UNIQUE, wrapped BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS destroyed_key (id TEXT PRIMARY KEY, note TEXT NOT NULL, at TEXT NOT NULL);
@@ -34,6 +36,25 @@ class SqliteKeyStore:
         self._path = directory / FILE
         self._lock = threading.Lock()
         self._open: sqlite3.Connection | None = None
+
+    def check(self) -> None:
+        """Raises `ConfigError` where the file is damaged: nothing can make its keys again."""
+        if not self._path.exists():
+            return
+        try:
+            file = sqlite3.connect(f"{self._path.resolve().as_uri()}?mode=rw", timeout=BUSY_S, uri=True)
+            with closing(file):
+                found = file.execute("PRAGMA quick_check(1)").fetchall() if self._path.stat().st_size else [(EMPTY,)]
+        except sqlite3.OperationalError:
+            return  # busy, or no right to it: the first use says so
+        except sqlite3.DatabaseError as error:
+            found = [(str(error),)]
+        why = " ".join(str(found[0][0]).split())
+        if why != "ok":
+            raise ConfigError(
+                f"the keys of persons are damaged: {self._path}: {why}; put its backup in its place: without them the "
+                " encrypted log cannot be read, and nothing makes them again, so nothing is begun without them"
+            )
 
     async def current(self, subjects: Collection[str]) -> Mapping[str, WrappedKey]:
         """The key of each subject that has one."""

@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 
 from agents.ports.models import Embedder
+from streams.stores.damage import mark_unfilled
 from streams.stores.ownership import Ownership
 from streams.stores.passages.points import COLLECTIONS, TERMS, IncompatibleIndex
 
@@ -22,23 +23,24 @@ def check(directory: Path, embedder: Embedder) -> None:
     note, used = directory / NOTE, note_of(type(embedder).__name__, embedder.size)
     if not note.exists():
         note.write_text(used)
-    elif note.read_text() != used:
+    elif (written := _written(note)) != used:
         raise IncompatibleIndex(
-            f"{directory} was written with {note.read_text()}, not {used}: remove it, then fill it again with "
+            f"{directory} was written with {written}, not {used}: remove it, then fill it again with "
             "`fathom replay --mode rebuild`"
         )
 
 
 def clear_if_outdated(directory: Path) -> bool:
-    """Remove the points of an index that an earlier version wrote, to be filled again; true if there was one.
+    """Remove the points of an index that an earlier version wrote, and mark it unfilled; true if there was one.
 
     Raises `DirectoryInUse`. An index of another embedder stays: a user who chose another model may go back.
     """
     note = directory / NOTE
-    if not note.exists() or {CODES, TERMS} <= {*note.read_text().split()}:
+    if not note.exists() or {CODES, TERMS} <= {*_written(note).split()}:
         return False
     owned = Ownership(directory)
     try:
+        mark_unfilled(directory)
         # The note last: a death before it leaves an index that is still outdated.
         for name in COLLECTIONS:
             for path in (*directory.glob(name), *directory.glob(f"{name}-*"), *directory.glob(f"{name}.at*")):
@@ -47,3 +49,8 @@ def clear_if_outdated(directory: Path) -> bool:
     finally:
         owned.release()
     return True
+
+
+def _written(note: Path) -> str:
+    # What is no text is no version that we know.
+    return note.read_text(errors="replace")

@@ -10,6 +10,7 @@ frames them. Asyncio reads and writes them: a `Connection` would need a thread a
 import asyncio
 import logging
 import os
+import signal
 import socket
 import time
 from collections.abc import Sequence
@@ -20,6 +21,7 @@ from typing import Any, Literal
 from agents.errors import FathomError, Unavailable
 from agents.ports.passages import Hit, Page, Passage, PassageQuery
 from streams.child_process import ChildProcess
+from streams.stores.damage import DamagedStore
 from streams.stores.guard import CircuitBreaker
 from streams.stores.ownership import DirectoryInUse
 from streams.stores.pickled_calls import Link, Told, restored
@@ -37,6 +39,7 @@ STOP_S = 10.0
 # The index of a killed worker flushes before it ends; its directory is free a moment later.
 ORPHAN_S = 5.0
 RETRY_S = 0.1
+OF_DAMAGE = (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL)
 SERVER = "streams.stores.passages.index_server"
 
 EmbedderName = Literal["use", "hashing"]
@@ -47,7 +50,7 @@ class IndexProcess:
 
     A child that dies is replaced; calls raise `Unavailable` meanwhile, and while a server does not answer.
 
-    Raises `DirectoryInUse` and `Unavailable` when it cannot start.
+    Raises `DirectoryInUse`, `DamagedStore` and `Unavailable` when it cannot start.
     """
 
     def __init__(
@@ -102,7 +105,7 @@ class IndexProcess:
             try:
                 error = _greeting(self._socket)
             except (OSError, EOFError) as broken:
-                error = Unavailable("index", f"its process ended before it served: {broken!r}")
+                error = self._ended(broken)
             if error is None:
                 self._serves = True
                 return
@@ -110,6 +113,15 @@ class IndexProcess:
             if not isinstance(error, DirectoryInUse) or time.monotonic() > deadline:
                 raise error
             time.sleep(RETRY_S)
+
+    def _ended(self, broken: Exception) -> Exception:
+        """Why a child ended that has not said so: the engine maps its files, and what is damaged there may kill it."""
+        number = self._child.killed_by(RETRY_S if isinstance(broken, TimeoutError) else STOP_S)
+        if number in OF_DAMAGE and isinstance(self.place, Path):
+            return DamagedStore(
+                self.place, f"the index process died of {signal.Signals(number).name} when it opened it"
+            )
+        return Unavailable("index", f"its process ended before it served: {broken!r}")
 
     async def upsert(self, tenant: str, collection: str, passages: Sequence[Passage]) -> None:
         """Store passages by id; visible to the next search."""

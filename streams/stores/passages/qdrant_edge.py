@@ -23,6 +23,7 @@ from agents.core.retrieval.search_terms import question_terms
 from agents.errors import Unavailable
 from agents.ports.models import Embedder
 from agents.ports.passages import Hit, Page, Passage, PassageQuery
+from streams.stores.damage import opening
 from streams.stores.guard import CircuitBreaker
 from streams.stores.ownership import Ownership, private
 from streams.stores.passages.candidates import CANDIDATES, Candidates, Texts, hits_of
@@ -87,10 +88,11 @@ class QdrantEdgeIndex:
         self._guard = CircuitBreaker("index", timeout=timeout, errors=(Exception,), is_outage=_is_outage)
         try:
             check(directory, embedder)
-            for name in COLLECTIONS:
-                recover(directory / name)
             self._open = partial(_opened, size=embedder.size)
-            self._shards = {name: self._open(directory / name) for name in COLLECTIONS}
+            with opening(directory):
+                for name in COLLECTIONS:
+                    recover(directory / name)
+                self._shards = {name: self._open(directory / name) for name in COLLECTIONS}
             self._recent = {name: RecentReads() for name in COLLECTIONS}
         except BaseException:
             # Also for Ctrl-C: a lock that stays would refuse the next attempt of this process.

@@ -17,14 +17,19 @@ import time
 from importlib.util import find_spec
 from pathlib import Path
 
-from agents.errors import Unavailable
+from agents.errors import FathomError, Unavailable
 from streams.child_process import ChildProcess
+from streams.stores.damage import DamagedStore
 from streams.stores.ownership import Ownership, private
 
 START_S = 15.0
 STOP_S = 5.0
 # A socket address holds 104 to 108 bytes, depending on the system; a longer path is refused on binding.
 LONGEST_SOCKET = 100
+
+# What the server says when it ends for what is in its files, and for what is not.
+DAMAGED = ("AOF", "append only file", "RDB", "loading DB")
+NOT_DAMAGED = ("Permission denied", "No space left", "Read-only file system")
 
 SETTINGS = """\
 port 0
@@ -67,7 +72,10 @@ class Valkey:
         return self._child.pid
 
     def start(self) -> None:
-        """Start and wait for the first answer; raises `DirectoryInUse`, or `Unavailable` with the end of the log."""
+        """Start and wait for the first answer.
+
+        Raises `DirectoryInUse`, `DamagedStore`, or `Unavailable` with the end of the log.
+        """
         self._owned = Ownership(private(self.directory))
         try:
             if len(os.fsencode(self.socket)) > LONGEST_SOCKET:
@@ -99,12 +107,17 @@ class Valkey:
         settings = self.directory / "valkey.conf"
         settings.write_text(SETTINGS.format(socket=self.socket, directory=self.directory))
         self.socket.unlink(missing_ok=True)
+        log = self.directory / "valkey.log"
+        earlier = log.stat().st_size if log.exists() else 0
         self._child.start_guarded(str(_binary()), str(settings))
         deadline = time.monotonic() + START_S
         while not answers(self.socket):
             if not self._child.running or time.monotonic() > deadline:
+                ended, said = not self._child.running, _last_words(log, earlier)
                 self._child.end()
-                raise Unavailable("working_set", f"valkey did not start: {self._last_words()}")
+                if ended and any(word in said for word in DAMAGED) and not any(word in said for word in NOT_DAMAGED):
+                    raise DamagedStore(self.directory, said.splitlines()[-1])
+                raise Unavailable("working_set", f"valkey did not start: {said}")
             time.sleep(0.005)
 
     def _keep(self) -> None:
@@ -116,17 +129,19 @@ class Valkey:
             logger.warning("valkey of %s ended and is started again", self.directory)
             try:
                 self._launch()
-            except (OSError, Unavailable):
+            except (OSError, FathomError):
                 logger.exception("valkey of %s could not be started again", self.directory)
                 return
             if self._stopping.is_set():
                 return
 
-    def _last_words(self) -> str:
-        try:
-            return (self.directory / "valkey.log").read_text(errors="replace")[-500:].strip()
-        except OSError:
-            return "no log"
+
+def _last_words(log: Path, since: int) -> str:
+    """The end of what was logged behind a position."""
+    try:
+        return log.read_bytes()[since:][-500:].decode(errors="replace").strip()
+    except OSError:
+        return "no log"
 
 
 def answers(path: Path) -> bool:

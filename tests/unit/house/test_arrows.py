@@ -97,8 +97,8 @@ ARROWS: Mapping[str, str] = {
     "streams.replay": """agents.core.conversation agents.core.packs agents.core.progress agents.core.quarantine
         agents.errors agents.ports agents.stages streams.broker streams.config streams.dependencies streams.kafka
         streams.models streams.policies streams.runtime streams.stage streams.stores streams.stores.graph
-        streams.stores.passages streams.stores.remote streams.stores.sessions streams.topology streams.version
-        streams.views""",
+        streams.stores.passages streams.stores.remote streams.stores.sessions streams.telemetry streams.topology
+        streams.version streams.views""",
     "streams.audit": "agents.errors streams.kafka",
     "streams.explanations": """agents.core.packs agents.core.quarantine agents.errors agents.ports streams.kafka
         streams.usage""",
@@ -142,7 +142,8 @@ ARROWS: Mapping[str, str] = {
     "streams.edges.cli": """agents.core.assessment agents.core.language agents.core.packs agents.errors streams.config
         streams.edges.client streams.edges.client.persons streams.edges.console streams.edges.http
         streams.edges.http.app streams.edges.mcp streams.edges.operations streams.kafka streams.policies
-        streams.registry streams.runtime streams.stage streams.telemetry streams.topology streams.version""",
+        streams.registry streams.replay streams.runtime streams.stage streams.telemetry streams.topology
+        streams.version""",
     "streams.edges.cli.audit": """agents.ports streams.audit streams.config streams.edges.audit streams.edges.cli
         streams.edges.client streams.edges.http streams.explanations streams.kafka streams.listening streams.replay
         streams.runtime""",

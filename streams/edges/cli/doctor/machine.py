@@ -5,7 +5,7 @@ import re
 import shutil
 import stat
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 
@@ -85,7 +85,8 @@ def secrets(modes: Mapping[str, int]) -> Finding:
 def _directory(settings: Settings) -> list[Finding]:
     home = homes.home_of(settings.broker)
     if home is None:
-        return [found(name, SKIPPED, "the broker is a server") for name in ("data-directory", "disk", "owner")]
+        rest = [found(name, SKIPPED, "the broker is a server") for name in ("data-directory", "disk", "owner")]
+        return [*rest, damaged(homes.damaged(settings))]
     if not home.is_dir():
         return [found("data-directory", WRONG, f"there is no directory {home}", fix=f"fathom up --data {home}")]
     there = home.stat()
@@ -93,6 +94,7 @@ def _directory(settings: Settings) -> list[Finding]:
         directory(home, there.st_mode, there.st_uid, os.geteuid()),
         disk(home, shutil.disk_usage(home).free),
         owner(home, published=(home / homes.ADDRESSES).exists(), alive=homes.running(home) is not None),
+        damaged(homes.damaged(settings)),
     ]
 
 
@@ -112,6 +114,13 @@ def disk(home: Path, free: int) -> Finding:
     """Whether there is room left for log and stores."""
     state = WRONG if free < homes.FULL_BYTES else WARN if free < LOW_BYTES else OK
     return found("disk", state, f"{free / 1e9:,.1f} GB free at {home}", fix=f"df -h {home}; free some of it")
+
+
+def damaged(files: Sequence[str]) -> Finding:
+    """Whether something of log or stores was set aside, because it was not as it had been written."""
+    if not files:
+        return found("damaged", OK, "nothing was set aside")
+    return found("damaged", WARN, f"set aside: {some(files)}", fix=f"look at it, then rm -r {files[0]}")
 
 
 def owner(home: Path, *, published: bool, alive: bool) -> Finding:

@@ -39,6 +39,11 @@ REMEDIES: Final[Mapping[str, Remedy]] = {
     "disk": Remedy(
         "log and stores grow with what is sent, until their retention", "df -h DIR; free some of it", GUIDE + "topics"
     ),
+    "damaged": Remedy(
+        "files of the log or of a store were not as they had been written: a disk, a power cut, or somebody's hand",
+        "look at what was set aside, then rm -r it",
+        "docs/backup.md#damaged-files",
+    ),
     "owner": Remedy("`fathom up` was killed, or does not run", "fathom up --data DIR", GUIDE + "processes"),
     "ready": Remedy(
         "a group, a store or the broker of the process does not do its work", "curl HTTP/health/ready", GUIDE + "health"
