@@ -1,4 +1,4 @@
-"""The watch of all that a process stands on: stores, broker, disk, each asked every few seconds, and what is damaged."""
+"""The watch of all a process stands on: stores, broker, disk, each asked every few seconds, and what is damaged."""
 
 import asyncio
 import logging

@@ -1,5 +1,6 @@
 """`fathom up` and `fathom worker`: from settings to a running process, and from its end to an exit code."""
 
+import logging
 import os
 import signal
 import sys
@@ -23,6 +24,7 @@ from streams.runtime import up as life
 from streams.telemetry import metrics
 
 if TYPE_CHECKING:
+    from streams.edges.http.tokens import Tokens
     from streams.runtime.health_server import ServedApi
     from streams.runtime.store_watch import StoreFilling
     from streams.runtime.stores import Stores
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
 # Where programs look for the HTTP interface of `fathom up`.
 HTTP_PORT = 8088
+LOGGER = logging.getLogger("fathom.up")
 Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="Port of the embedded broker; 0 picks a free one.")]
 
 
@@ -108,7 +111,20 @@ def _api(settings: Settings) -> "ServedApi":
 
     home = data_dir.home_of(settings.broker)
     assert home is not None  # `up` brings its own broker
-    return ApiFront(settings, of_home(home, settings.ask_tokens_file), settings.http_host)
+    tokens = of_home(home, settings.ask_tokens_file)
+    warn_of_open_broker(tokens)
+    return ApiFront(settings, tokens, settings.http_host)
+
+
+def warn_of_open_broker(tokens: "Tokens") -> None:
+    """Warn where tokens keep tenants apart over HTTP: nothing does at the port of the embedded broker."""
+    if len(tokens.tenants) > 1:
+        metrics.log(
+            LOGGER, logging.WARNING, "broker.open", tenants=len(tokens.tenants),
+            why="the Kafka port of the embedded broker has no authentication: every program on this machine reads and "
+            "writes what belongs to any tenant, whatever the tokens say",
+            next="for tenants who do not trust each other run worker and serve on Apache Kafka, see SECURITY.md",
+        )  # fmt: skip
 
 
 def _refill(settings: Settings, stores: "Stores") -> "StoreFilling":

@@ -41,6 +41,7 @@ class Tokens:
 
     def __init__(self, grants: Mapping[str, Grant]) -> None:
         self._grants = {_digest(token): grant for token, grant in grants.items()}
+        self.tenants = frozenset(grant.tenant for grant in grants.values())
 
     def grant(self, token: str) -> Grant | None:
         """The grant of a token; None for an unknown one."""
