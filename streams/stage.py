@@ -1,13 +1,14 @@
-"""A stage of the topology: what it reads and writes, how it is built, in what order it is fed."""
+"""A stage of the topology: what it reads and writes, in what order it is fed."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from agents.ports.handlers import Handler
 from schemas.topics import Topic, dead_letter_topic
-from streams.dependencies import Dependencies
-from streams.quarantine.reads import without_quarantined
+
+if TYPE_CHECKING:
+    from agents.ports.handlers import Handler
+    from streams.dependencies import Dependencies
 
 Order = Literal["key", "topic", "partition", "none"]
 
@@ -28,13 +29,13 @@ class Stage:
     index. A `storing` stage fills stores, whatever it sends beside that; a `hiding` one reads them without what is
     quarantined. The `first` stage of the pack path waits while later ones are full; where it is full itself, there is
     an overload. What a record names may still be on a topic that it `awaits`, until the group named beside it has
-    stored it.
+    stored it. `build` makes its handler, where `streams.builders` does not.
     """
 
     name: str
     reads: tuple[Topic, ...]
     writes: tuple[Topic, ...]
-    build: Callable[[Dependencies], Handler]
+    build: "Callable[[Dependencies], Handler] | None" = None
     group: str = ""
     order: Order = "key"
     ledger: Topic | None = None
@@ -48,9 +49,13 @@ class Stage:
     hiding: bool = False
     awaits: tuple[tuple[Topic, str], ...] = ()
 
-    def handler(self, built: Dependencies) -> Handler:
+    def handler(self, built: "Dependencies") -> "Handler":
         """The stage over its dependencies."""
-        return self.build(without_quarantined(built) if self.hiding else built)
+        from streams.builders import BUILDERS
+        from streams.quarantine.reads import without_quarantined
+
+        build = self.build or BUILDERS[self.name]
+        return build(without_quarantined(built) if self.hiding else built)
 
     @property
     def consumer_group(self) -> str:

@@ -12,6 +12,7 @@ from schemas.codec import Undecodable, Written
 from schemas.envelope import Received
 from schemas.memory import AuditDecision, ClaimAsserted, CorrectionIssued, PackDecision
 from schemas.topics import BY_NAME
+from streams.kafka.records import may_name
 
 
 class AuditEntry(Value):
@@ -63,6 +64,12 @@ class AuditFilter(Value):
 
     def _in_time(self, at: datetime) -> bool:
         return (self.since is None or at >= self.since) and (self.until is None or at < self.until)
+
+
+def may_hold(record: Written, wanted: AuditFilter) -> bool:
+    """Whether a raw record may be of the wanted tenant, application, conversation and user."""
+    stated = (wanted.tenant, wanted.client_id, wanted.conversation_id, wanted.user_id)
+    return all(may_name(record, each) for each in stated if each is not None)
 
 
 def entries_of(topic: str, records: Sequence[Written], wanted: AuditFilter) -> tuple[list[AuditEntry], int]:

@@ -4,7 +4,6 @@ A message is located by its decision in the graph, without one by a search of `m
 is then read from the message's time on, in the one partition of its key, until what it should hold is found.
 """
 
-import re
 from collections.abc import Callable, Collection, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -43,13 +42,12 @@ from schemas.topics import (
 )
 from streams.explanations.evidence import LogEvidence, Missing, milliseconds, moment
 from streams.explanations.excerpts import LogExcerpts, LoggedRecord
+from streams.kafka.records import may_name
 
 # How long after its decision a pack may be revised; and what clocks of workers may differ by, or a worker may lag.
 REVISED_FOR, BEFORE, AFTER = timedelta(minutes=2), timedelta(seconds=5), timedelta(minutes=10)
 # How long, and how many records, are looked through for what comes after the answer: verdicts, claims, corrections.
 PATH_RECORDS, LATER_RECORDS = 50_000, 5_000
-# Such an id is written in one way only, in JSON too, so that its bytes can be looked for.
-PLAIN = re.compile(r"[\w.:-]+", re.ASCII)
 # What a decided message must have on the log, for as long as it is kept.
 EXPECTED = (MESSAGES_IN, CONVERSATION_TURNS, DEPTH_CLASSIFIED, RETRIEVAL_PLANS, PACKS_PARTIAL, CONTEXT_PACKS)
 ANYBODY = Asker()
@@ -212,25 +210,25 @@ class _MessageReading:
         """Read a topic until it has what is wanted, and keep the events that name the message or what came of it."""
         if not named:
             return
-        marks, read = list(map(_mark, named)), 0
+        read = 0
         until = None if done is _never else since + _span(BEFORE + AFTER)
         most = LATER_RECORDS if until is None else PATH_RECORDS
         wanted = [keys] if isinstance(keys, str) else keys
         async with aclosing(self._log.after(topic.name, wanted, since, most)) as batches:
             async for records in batches:
                 read += len(records)
-                self._found.events += self._wanted(topic, records, marks)
+                self._found.events += self._wanted(topic, records, named)
                 if done() or (until is not None and records and records[-1].timestamp > until):
                     return
         if read >= most:
             self._cut.add(topic.name)
 
-    def _wanted(self, topic: Topic, records: Sequence[LoggedRecord], marks: Sequence[bytes]) -> list[Received[Any]]:
+    def _wanted(self, topic: Topic, records: Sequence[LoggedRecord], named: Sequence[str]) -> list[Received[Any]]:
         known = {(each.topic, each.partition, each.offset) for each in self._found.events if each.topic == topic.name}
         possible = [
             record
             for record in records
-            if any(mark in (record.value or b"") for mark in marks)
+            if any(may_name(record, name) for name in named)
             and (record.topic, record.partition, record.offset) not in known
         ]
         events = _events(possible, None, self._found.tenant, self._as_of)
@@ -312,10 +310,11 @@ def _events(
     records: Sequence[LoggedRecord], named: str | None, tenant: str, as_of: datetime | None
 ) -> list[Received[Any]]:
     """The events of the tenant that were known by then, of records that may name an id."""
-    mark = _mark(named) if named is not None else b""
     events = []
     for record in records:
-        if mark not in (record.value or b"") or (as_of is not None and record.timestamp > milliseconds(as_of)):
+        if (named is not None and not may_name(record, named)) or (
+            as_of is not None and record.timestamp > milliseconds(as_of)
+        ):
             continue
         try:
             received = codec.decode_record(BY_NAME[record.topic], record)
@@ -324,11 +323,6 @@ def _events(
         if received.envelope.tenant == tenant:
             events.append(received)
     return events
-
-
-def _mark(name: str) -> bytes:
-    """Bytes that a record with this id must have; none for an id that JSON may write in several ways."""
-    return name.encode() if PLAIN.fullmatch(name) else b""
 
 
 def _span(of: timedelta) -> int:

@@ -47,15 +47,13 @@ class KafkaExcerpts:
     async def newest(self, topic: str, keys: Collection[str]) -> AsyncGenerator[Sequence[ConsumerRecord], None]:
         """Batches of records, the newest first; without keys of all partitions."""
         there = await log_reader.bounds(self._consumer, topic, self._numbers(topic, keys))
-        ends, window = {tp: end for tp, (_, end) in there.items()}, FIRST_WINDOW
-        while any(ends[tp] > begin for tp, (begin, _) in there.items()):
-            starts = {tp: max(begin, ends[tp] - window) for tp, (begin, _) in there.items()}
-            records = await log_reader.records(self._consumer, {tp: (starts[tp], ends[tp]) for tp in there})
-            yield records
-            ends, window = starts, min(2 * window, LONGEST_WINDOW)
-            if time.monotonic() > self._until:
-                self.cut_at = min((record.timestamp for record in records), default=0)
-                return
+        windows = log_reader.newest_first(self._consumer, there, FIRST_WINDOW, LONGEST_WINDOW)
+        async with aclosing(windows) as read:
+            async for records, left in read:
+                yield records
+                if time.monotonic() > self._until and any(begin < end for begin, end in left.values()):
+                    self.cut_at = min((record.timestamp for record in records), default=0)
+                    return
 
     async def at(self, place: Source) -> ConsumerRecord | None:
         """The record there, None where it is no more."""

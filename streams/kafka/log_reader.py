@@ -1,6 +1,6 @@
 """Reading of the current content of a log, between two offsets."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
@@ -19,7 +19,7 @@ from streams.kafka.time_slice import TimeSlice
 
 POLL_SIZE, POLL_MS = 500, 500
 # A consumer without a group learns of its topics when it first asks for them, and asks again after this time.
-RETRY_MS = 20
+RETRY_MS = 5
 
 Ranges = Mapping[TopicPartition, tuple[int, int]]
 
@@ -39,7 +39,11 @@ async def opened(bootstrap: str, security: Security, what: str, **options: Any) 
 
 async def bounds(consumer: AIOKafkaConsumer, topic: str, partitions: Iterable[int]) -> Ranges:
     """The first offset of each partition, and the one after the last."""
-    asked = [TopicPartition(topic, partition) for partition in partitions]
+    return await bounds_of(consumer, [TopicPartition(topic, partition) for partition in partitions])
+
+
+async def bounds_of(consumer: AIOKafkaConsumer, asked: Sequence[TopicPartition]) -> Ranges:
+    """The same of partitions of several topics: a reader takes as long to learn of one topic as of all."""
     firsts, ends = await consumer.beginning_offsets(asked), await consumer.end_offsets(asked)
     return {tp: (firsts[tp], ends[tp]) for tp in asked}
 
@@ -75,6 +79,24 @@ async def events(consumer: AIOKafkaConsumer, ranges: Ranges) -> AsyncIterator[Re
 async def records(consumer: AIOKafkaConsumer, ranges: Ranges) -> list[ConsumerRecord]:
     """The records in these ranges; those removed by retention or compaction are skipped."""
     return [record async for batch in batches(consumer, ranges) for record in batch]
+
+
+async def newest_first(
+    consumer: AIOKafkaConsumer, ranges: Ranges, window: int, longest: int
+) -> AsyncGenerator[tuple[list[ConsumerRecord], Ranges]]:
+    """The records in these ranges window by window backwards, with what is left before each; once without any.
+
+    A window has so many records of each partition, and twice as many as the one before it, up to the longest.
+    """
+    left = ranges
+    while True:
+        starts = {tp: max(begin, end - window) for tp, (begin, end) in left.items()}
+        found = await records(consumer, {tp: (starts[tp], end) for tp, (_, end) in left.items()})
+        left = {tp: (begin, starts[tp]) for tp, (begin, _) in left.items()}
+        yield found, left
+        if all(begin >= end for begin, end in left.values()):
+            return
+        window = min(2 * window, longest)
 
 
 async def first_records(consumer: AIOKafkaConsumer, ranges: Ranges) -> dict[TopicPartition, ConsumerRecord]:

@@ -9,10 +9,9 @@ from datetime import timedelta
 from aiokafka.admin import AIOKafkaAdminClient, NewPartitions, NewTopic
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 
-from streams.kafka import clients
+from streams.kafka import log_reader
 from streams.kafka.aiokafka_private import alter_configs
 from streams.kafka.clients import MAX_MESSAGE_BYTES, administering
-from streams.kafka.log_reader import bounds, written_since
 from streams.kafka.security import PLAINTEXT, Security
 from streams.kafka.topics_plan import (
     CONVERSATION_TOPICS,
@@ -136,19 +135,16 @@ async def _count(
 ) -> dict[str, TopicState]:
     """The states of differing topics with their record counts, which the others do not need."""
     counted: dict[str, TopicState] = {}
-    consumer = clients.new_consumer(bootstrap, security)
-    await consumer.start()
-    try:
+    # A reader that asks again soon for the topics it does not know yet: it was a tenth of a second for each.
+    async with log_reader.opened(bootstrap, security, "broker") as consumer:
         for topic in topics:
             numbers = range(found[topic.name].partitions)
-            there = await bounds(consumer, topic.name, numbers)
+            there = await log_reader.bounds(consumer, topic.name, numbers)
             since = int(time.time() * 1000) - topic.retention_ms
-            young = await written_since(consumer, there, dict.fromkeys(numbers, since))
+            young = await log_reader.written_since(consumer, there, dict.fromkeys(numbers, since))
             records = sum(end - first for first, end in there.values())
             older = records - sum(end - first for first, end in young.values())
             counted[topic.name] = replace(found[topic.name], records=records, older=older)
-    finally:
-        await consumer.stop()
     return counted
 
 

@@ -50,7 +50,7 @@ async def _spans(
 ) -> list[PartitionRange]:
     # A mark is younger than its letter, so that a start in time leaves out no mark.
     if only is None:
-        return [span for topic in topics for span in await log.spans(topic, wanted.since)]
+        return await log.spans_of(topics, wanted.since)
     spans = await log.spans(only.topic)
     return [replace(span, begin=max(only.offset, span.begin)) for span in spans if span.partition == only.partition]
 
@@ -93,7 +93,7 @@ async def _reread(log: Log, wanted: dict[LogPosition, LetterStatus]) -> list[Par
     offsets: dict[tuple[str, int], list[int]] = {}
     for at in wanted:
         offsets.setdefault((at.topic, at.partition), []).append(at.offset)
-    spans = [span for topic in sorted({topic for topic, _ in offsets}) for span in await log.spans(topic)]
+    spans = await log.spans_of(sorted({topic for topic, _ in offsets}))
     return [
         replace(span, begin=max(span.begin, min(of)), end=min(span.end, max(of) + 1))
         for span in spans

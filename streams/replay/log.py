@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 
 from streams.kafka import log_reader
-from streams.kafka.log_reader import batches, bounds, first_records, written_since
+from streams.kafka.log_reader import batches, bounds_of, first_records, written_since
 from streams.kafka.security import PLAINTEXT, Security
 from streams.kafka.topics_admin import existing
 
@@ -47,10 +47,15 @@ class Log:
         """All partitions of a topic up to their current ends, from the first record at `since` (ms) on; None: from the
         beginning.
         """
-        numbers = range(self.partitions(topic))
-        kept = await bounds(self._consumer, topic, numbers)
-        found = await written_since(self._consumer, kept, None if since is None else dict.fromkeys(numbers, since))
-        return [PartitionRange(topic, tp.partition, *found[tp], first) for tp, (first, _) in kept.items()]
+        return await self.spans_of([topic], since)
+
+    async def spans_of(self, topics: Iterable[str], since: int | None = None) -> list[PartitionRange]:
+        """The same of several topics, which takes no longer."""
+        asked = [TopicPartition(topic, number) for topic in topics for number in range(self.partitions(topic))]
+        kept = await bounds_of(self._consumer, asked)
+        times = None if since is None else dict.fromkeys((tp.partition for tp in asked), since)
+        found = await written_since(self._consumer, kept, times)
+        return [PartitionRange(tp.topic, tp.partition, *found[tp], first) for tp, (first, _) in kept.items()]
 
     def read(self, spans: Iterable[PartitionRange]) -> AsyncGenerator[list[ConsumerRecord], None]:
         """The records of the spans in batches; those of one partition in their order."""

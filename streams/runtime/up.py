@@ -239,6 +239,7 @@ def _tell(doing: str) -> None:
 
 def _import_stages() -> None:
     """Import the stages' modules, over a second of CPU time, while the broker starts in its own process."""
+    import_module("streams.builders")
     import_module("streams.runtime.app")
     import_module("streams.runtime.warmup")
 

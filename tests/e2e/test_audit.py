@@ -20,6 +20,8 @@ def test_what_was_decided_and_claimed_is_shown_and_exported(tenant: Tenant, stra
     assert "nothing was decided" in audit(broker, "show", "--tenant", stranger.name)
     assert "nothing was decided" in audit(broker, "show", "--user", "bia", *mine)
     assert "nothing was decided" in audit(broker, "show", "--until", "2020-01-01T00:00:00Z", *mine)
+    newest = [json.loads(line) for line in audit(broker, "show", "--json", "--limit", "2", *mine).splitlines()]
+    assert newest == shown[-2:]
     for name in ("out.csv", "out.json", "out.parquet"):
         assert f"{len(shown)} entries in" in audit(broker, "export", str(tmp_path / name), *mine)
     assert not [*tmp_path.glob("*.part")]

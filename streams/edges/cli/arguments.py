@@ -1,10 +1,13 @@
 """The options that several verbs share, with their help."""
 
+from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
 
 from schemas.depth import DepthLevel
+from streams.edges.client.errors import USAGE, CommandFailed
+from streams.replay.selection import moment
 
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable: JSON on stdout.")]
 Broker = Annotated[
@@ -33,3 +36,13 @@ Have = Annotated[
     list[str] | None, typer.Option("--have", metavar="PACK_ID", help="A pack still held: not given again. Repeatable.")
 ]
 Template = Annotated[str | None, typer.Option("--template", help="Of the pack's text. Default: the tenant's.")]
+
+
+def time_of(stated: str | None, option: str) -> datetime | None:
+    """The time of an option; raises `CommandFailed`."""
+    if stated is None:
+        return None
+    try:
+        return datetime.fromtimestamp(moment(stated) / 1000, UTC)
+    except (ValueError, OverflowError) as error:
+        raise CommandFailed(f"{option}: {error}", USAGE) from None

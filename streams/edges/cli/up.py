@@ -19,15 +19,14 @@ from streams.edges.cli.arguments import Json
 from streams.edges.client.errors import CONFIG, INTERRUPTED, OK, USAGE, CommandFailed, nearest, told
 from streams.edges.client.typed import from_here, typed
 from streams.edges.console.address import console_url
-from streams.runtime import data_dir, preflight
-from streams.runtime import up as life
-from streams.telemetry import metrics
+from streams.runtime import data_dir
 
 if TYPE_CHECKING:
     from streams.edges.http.tokens import Tokens
     from streams.runtime.health_server import ServedApi
     from streams.runtime.store_watch import StoreFilling
     from streams.runtime.stores import Stores
+    from streams.runtime.up import Running
     from streams.stage import Stage
 
 
@@ -93,6 +92,11 @@ def settings_in(data: Path | None) -> Settings:
 
 
 def _live(settings: Settings, groups: Sequence[str], port: int, *, with_api: bool = False) -> int:
+    # Here: other commands find their settings in this module.
+    from streams.runtime import preflight
+    from streams.runtime import up as life
+    from streams.telemetry import metrics
+
     # Nothing is begun while the modules of the stages load, and an import may swallow an exception.
     signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
     preflight.check(settings)
@@ -118,6 +122,8 @@ def _api(settings: Settings) -> "ServedApi":
 
 def warn_of_open_broker(tokens: "Tokens") -> None:
     """Warn where tokens keep tenants apart over HTTP: nothing does at the port of the embedded broker."""
+    from streams.telemetry import metrics
+
     if len(tokens.tenants) > 1:
         metrics.log(
             LOGGER, logging.WARNING, "broker.open", tenants=len(tokens.tenants),
@@ -146,7 +152,7 @@ def _stages(groups: Sequence[str]) -> "Sequence[Stage]":
         ) from None
 
 
-def _say_ready(settings: Settings, with_api: bool, running: life.Running) -> None:
+def _say_ready(settings: Settings, with_api: bool, running: "Running") -> None:
     line = {"event": "ready", "bootstrap": running.bootstrap, "http": running.http}
     if with_api:
         line["console"] = console_url(running.http)

@@ -4,7 +4,6 @@ Logs are read backwards for a bounded time, so an id counts as unknown only wher
 """
 
 import asyncio
-import re
 import time
 from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import aclosing
@@ -30,14 +29,13 @@ from streams.edges.client import clients
 from streams.edges.client.errors import FAILURE, CommandFailed
 from streams.kafka import log_reader
 from streams.kafka.clients import PROMPT_MS
+from streams.kafka.records import may_name
 
 SECONDS = 5.0
 # A pack shows the claims of its own message, and an answer comes, some 100 ms before they are in the log.
 CLAIM_S = 1.0
 # Records of a partition per window: packs are some ten kilobytes each.
 WINDOW = 200
-# Such an id is written in one way only, in JSON too, so that its bytes can be looked for.
-PLAIN = re.compile(r"[\w.:-]+", re.ASCII)
 
 
 class UnknownId(CommandFailed):
@@ -58,24 +56,19 @@ async def newest_first(
     partitions = clients.partitions_of(await clients.partition_counts(bootstrap), [topic.name])
     # What is looked for is in the log already: no fetch has to wait for records to come.
     async with clients.reading(bootstrap, partitions, wait_ms=PROMPT_MS) as consumer:
-        begins = await consumer.beginning_offsets(partitions)
-        ends = await consumer.end_offsets(partitions)
-        while time.monotonic() < deadline:
-            starts = {tp: max(begins[tp], ends[tp] - WINDOW) for tp in partitions}
-            found = await log_reader.records(consumer, {tp: (starts[tp], ends[tp]) for tp in partitions})
-            whole = all(starts[tp] <= begins[tp] for tp in partitions)
-            yield found, whole
-            if whole:
-                return
-            ends = starts
+        there = await log_reader.bounds(consumer, topic.name, [tp.partition for tp in partitions])
+        async with aclosing(log_reader.newest_first(consumer, there, WINDOW, WINDOW)) as windows:
+            async for found, left in windows:
+                yield found, all(begin >= end for begin, end in left.values())
+                if time.monotonic() >= deadline:
+                    return
 
 
 def of_tenant(topic: Topic, records: Iterable[ConsumerRecord], tenant: str, named: str | None) -> list[Received[Any]]:
     """The events of a tenant, without undecodable ones, and where an id is named only those that may hold it."""
-    mark = named.encode() if named is not None and PLAIN.fullmatch(named) else b""
     found = []
     for record in records:
-        if mark and mark not in (record.value or b"") and not any(mark in value for _, value in record.headers):
+        if named is not None and not may_name(record, named):
             continue
         try:
             one = codec.decode_record(topic, record)

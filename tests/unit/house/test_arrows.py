@@ -58,10 +58,11 @@ ARROWS: Mapping[str, str] = {
         streams.models""",
     "streams.quarantine": """agents.context agents.core.conversation agents.core.packs agents.core.quarantine
         agents.ports streams.dependencies streams.stores streams.stores.graph""",
-    "streams.stage": "agents.ports streams.dependencies streams.quarantine",
-    "streams.topology": """agents.cognition_model agents.concurrency agents.core.assessment agents.core.tools
+    "streams.stage": "agents.ports streams.builders streams.dependencies streams.quarantine",
+    "streams.builders": """agents.cognition_model agents.concurrency agents.core.assessment agents.core.tools
         agents.ports agents.references agents.retrievers agents.second_opinion agents.stages streams.dependencies
-        streams.policies streams.stage streams.stores""",
+        streams.policies streams.stores""",
+    "streams.topology": "streams.stage",
     "streams.registry": "agents.errors",
     "streams.telemetry": "streams.config streams.version",
     "streams.version": "",
@@ -145,7 +146,7 @@ ARROWS: Mapping[str, str] = {
         streams.registry streams.replay streams.runtime streams.stage streams.telemetry streams.topology
         streams.version""",
     "streams.edges.cli.audit": """agents.ports streams.audit streams.config streams.edges.audit streams.edges.cli
-        streams.edges.client streams.edges.http streams.explanations streams.kafka streams.listening streams.replay
+        streams.edges.client streams.edges.http streams.explanations streams.kafka streams.listening
         streams.runtime""",
     "streams.edges.cli.demo": """agents.core.documents streams.config streams.edges.cli streams.edges.client
         streams.evaluation streams.policies streams.runtime streams.stores streams.stores.passages streams.telemetry

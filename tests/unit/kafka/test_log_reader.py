@@ -7,6 +7,7 @@ import time
 from importlib.metadata import version
 from itertools import pairwise
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from aiokafka import TopicPartition
@@ -14,7 +15,8 @@ from aiokafka import TopicPartition
 from schemas.topics import CONVERSATION_TURNS
 from streams.config import ConfigError
 from streams.kafka import aiokafka_private, clients, log_reader
-from streams.kafka.log_reader import events, records
+from streams.kafka.log_reader import events, newest_first, records
+from streams.kafka.records import Record, may_name
 from streams.kafka.time_slice import SLICE_S
 from streams.views.kafka_log import MAX_BUFFERED, portions
 from tests.checkout import ROOT
@@ -65,6 +67,45 @@ def test_exactly_these_offsets_are_read(ranges, expected):
     consumer = Consumer({A: [0, 3, 4, 8, 9], B: [1, 2, 7]})
     found = asyncio.run(records(consumer, ranges))
     assert sorted((each.partition, each.offset) for each in found) == expected
+
+
+def test_the_newest_windows_come_first_and_say_what_is_left():
+    # A: 0..9, B: 0..2, windows of 2, then 4, then 4
+    consumer = Consumer({A: list(range(10)), B: [0, 1, 2]})
+
+    async def read() -> list[tuple[list[tuple[int, int]], list[int]]]:
+        windows = newest_first(consumer, {A: (0, 10), B: (0, 3)}, 2, 4)
+        return [
+            (sorted((each.partition, each.offset) for each in found), [end - begin for begin, end in left.values()])
+            async for found, left in windows
+        ]
+
+    assert asyncio.run(read()) == [
+        ([(0, 8), (0, 9), (1, 1), (1, 2)], [8, 1]),
+        ([(0, 4), (0, 5), (0, 6), (0, 7), (1, 0)], [4, 0]),
+        ([(0, 0), (0, 1), (0, 2), (0, 3)], [0, 0]),
+    ]
+
+
+def test_of_an_empty_log_there_is_one_window_of_nothing():
+    async def read() -> list[object]:
+        return [each async for each in newest_first(Consumer({A: []}), {A: (7, 7)}, 2, 4)]
+
+    assert asyncio.run(read()) == [([], {A: (7, 7)})]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "headers", "expected"),
+    [
+        ("m-1", b'{"message_id":"m-1"}', (), True),
+        ("m-1", b'{"message_id":"m-2"}', (), False),
+        ("m-1", None, (("ce_id", b"m-1"),), True),
+        ("m-1", None, (), False),
+        ("ação", b'{"id":"a\\u00e7\\u00e3o"}', (), True),
+    ],
+)
+def test_a_raw_record_tells_that_it_cannot_name_an_id(name: str, value: bytes | None, headers: Any, expected: bool):
+    assert may_name(Record("turns", 0, 0, 0, b"k", value, headers), name) is expected
 
 
 class Long(Consumer):

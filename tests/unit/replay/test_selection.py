@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 
 from streams.config import Settings
 from streams.edges.cli.main import app
-from streams.edges.cli.replay import command
-from streams.edges.cli.replay.rebuild import ReplayOrder
+from streams.edges.cli.replay import remake as made_again
+from streams.edges.cli.replay.orders import ReplayOrder
 from streams.edges.client.errors import CommandFailed
 from streams.kafka.topics_plan import wanted as wanted_topics
 from streams.replay.selection import ID, Selection, duration, moment, new_id, topic_of
@@ -74,7 +74,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Callable[..., ReplayOrder]:
         found.append(order)
         return 0
 
-    monkeypatch.setattr(command, "remake", remake)
+    monkeypatch.setattr(made_again, "remake", remake)
 
     def run(*words: str, mode: str = "exact") -> ReplayOrder:
         ended = CliRunner().invoke(app, ["replay", "--mode", mode, *words])

@@ -1,29 +1,21 @@
 """`fathom explain`: one page on what was decided on a message, why, from what, and what was contested since."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from http import HTTPStatus
+from http.client import HTTPConnection, HTTPException
 from typing import Annotated
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
-import httpx
+import orjson
 import typer
 
-from agents.ports.graph import Asker
 from schemas.base import DEFAULT_TENANT, Conversation
 from streams import config
-from streams.edges.audit.explaining import explanation_of
-from streams.edges.cli.arguments import Broker
-from streams.edges.cli.up import settings_of
-from streams.edges.client import clients
-from streams.edges.client.errors import USAGE, CommandFailed
-from streams.edges.client.known import UnknownId
-from streams.edges.http.tokens import TOKEN_FILE
-from streams.explanations.gather import ExplanationQuery
-from streams.explanations.pages import FORMATS
-from streams.replay.selection import moment
+from streams.edges.cli.arguments import Broker, time_of
+from streams.edges.client.errors import FAILURE, USAGE, CommandFailed
 from streams.runtime import data_dir
-from streams.runtime.decision_source import of_server
 
+FORMS = ("text", "md", "json", "html")
 PROBLEM = "application/problem+json"
 
 Seconds = Annotated[float, typer.Option("--seconds", min=0.1, help="How long to search where no graph has it.")]
@@ -48,45 +40,64 @@ def explain(
 
     Read from the log, and from the graph: that of the `fathom up` of the directory, or of FATHOM_NEO4J_URL.
     """
-    if form not in FORMATS:
-        raise CommandFailed(f"--format is one of {', '.join(FORMATS)}, not {form!r}", USAGE)
-    whose = tenant or client
-    where = conversation and Conversation(tenant=whose, client_id=client, conversation_id=conversation)
-    asked = ExplanationQuery(whose, message_id, Asker(), where or None, time_of(as_of, "--as-of"))
-    chosen = "json" if as_json else form
-    page = _of_up(config.load(broker=broker).broker, asked, chosen, seconds)
+    if form not in FORMS:
+        raise CommandFailed(f"--format is one of {', '.join(FORMS)}, not {form!r}", USAGE)
+    whose, then, chosen = tenant or client, time_of(as_of, "--as-of"), "json" if as_json else form
+    page = None
+    if whose == DEFAULT_TENANT and conversation is None:
+        page = _of_up(config.load(broker=broker).broker, message_id, then, chosen, seconds)
     if page is None:
-        graph = of_server(settings_of(broker))
-        page = FORMATS[chosen](clients.run(explanation_of(clients.bootstrap_of(broker), asked, graph, seconds)))
+        where = conversation and Conversation(tenant=whose, client_id=client, conversation_id=conversation)
+        page = _of_log(whose, message_id, where or None, then, chosen, seconds, broker)
     typer.echo(page, nl=False)
 
 
-def _of_up(address: str, asked: ExplanationQuery, form: str, seconds: float) -> str | None:
+def _of_up(address: str, message_id: str, as_of: datetime | None, form: str, seconds: float) -> str | None:
     """The page of the `fathom up` of a directory, which alone reads its graph; None where it cannot be asked.
 
-    Raises `UnknownId`.
+    Raises `CommandFailed` for an unknown message.
     """
+    # By the standard library: the page is one call away, and httpx takes as long to import as all else of it.
+    from streams.edges.http.tokens import TOKEN_FILE
+
     home = data_dir.home_of(address)
     up = None if home is None else data_dir.running(home)
-    if home is None or up is None or asked.tenant != DEFAULT_TENANT or asked.where is not None:
+    if home is None or up is None:
         return None
-    query = {"format": form, **({"as_of": asked.as_of.isoformat()} if asked.as_of else {})}
-    url = f"http://{up.http}/explain/{quote(asked.message_id, safe='')}"
+    query = urlencode({"format": form, **({"as_of": as_of.isoformat()} if as_of else {})})
     try:
         token = (home / TOKEN_FILE).read_text().strip()
-        answer = httpx.get(url, params=query, headers={"authorization": f"Bearer {token}"}, timeout=seconds)
-    except (httpx.HTTPError, OSError):
+        server = HTTPConnection(up.http, timeout=seconds)
+        server.request(
+            "GET", f"/explain/{quote(message_id, safe='')}?{query}", headers={"authorization": f"Bearer {token}"}
+        )
+        answer = server.getresponse()
+        body = answer.read()
+    except (HTTPException, OSError):
         return None  # a worker has no interface, and the log may be read without one
-    if answer.status_code == HTTPStatus.NOT_FOUND and answer.headers.get("content-type") == PROBLEM:
-        raise UnknownId(str(answer.json()["detail"]))
-    return answer.text if answer.is_success else None
+    if answer.status == HTTPStatus.NOT_FOUND and answer.headers.get("content-type") == PROBLEM:
+        raise CommandFailed(str(orjson.loads(body)["detail"]), FAILURE)
+    return body.decode() if answer.status == HTTPStatus.OK else None
 
 
-def time_of(stated: str | None, option: str) -> datetime | None:
-    """The time of an option; raises `CommandFailed`."""
-    if stated is None:
-        return None
-    try:
-        return datetime.fromtimestamp(moment(stated) / 1000, UTC)
-    except (ValueError, OverflowError) as error:
-        raise CommandFailed(f"{option}: {error}", USAGE) from None
+def _of_log(
+    tenant: str,
+    message_id: str,
+    where: Conversation | None,
+    as_of: datetime | None,
+    form: str,
+    seconds: float,
+    broker: str | None,
+) -> str:
+    """The page by the log, and by the graph's server where there is one; raises `UnknownId`."""
+    from agents.ports.graph import Asker
+    from streams.edges.audit.explaining import explanation_of
+    from streams.edges.cli.up import settings_of
+    from streams.edges.client import clients
+    from streams.explanations.gather import ExplanationQuery
+    from streams.explanations.pages import FORMATS
+    from streams.runtime.decision_source import of_server
+
+    asked = ExplanationQuery(tenant, message_id, Asker(), where, as_of)
+    graph = of_server(settings_of(broker))
+    return FORMATS[form](clients.run(explanation_of(clients.bootstrap_of(broker), asked, graph, seconds)))

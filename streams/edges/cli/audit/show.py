@@ -1,20 +1,19 @@
 """`fathom audit show` and `export`: decisions, claims and corrections of a conversation, a user or a time."""
 
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated
 
 import orjson
 import typer
-from aiokafka import TopicPartition
+from aiokafka import AIOKafkaConsumer, TopicPartition
 
 from streams.audit.chain import AUDITED
-from streams.audit.entries import AuditEntry, AuditFilter, entries_of
+from streams.audit.entries import AuditEntry, AuditFilter, entries_of, may_hold
 from streams.audit.exports import FORMATS, opened
-from streams.edges.cli.arguments import Broker, Json
-from streams.edges.cli.audit.explain import time_of
+from streams.edges.cli.arguments import Broker, Json, time_of
 from streams.edges.cli.progress import Progress
 from streams.edges.client import clients
 from streams.edges.client.console_output import shortened
@@ -23,6 +22,8 @@ from streams.kafka import log_reader
 from streams.kafka.clients import PROMPT_MS
 
 TEXT_CHARS = 120
+# Records of a partition that are read at a time.
+FIRST_WINDOW, LONGEST_WINDOW = 100, 16_000
 
 Client = Annotated[str | None, typer.Option("--client", help="Of this application only.")]
 Conversation = Annotated[str | None, typer.Option("--conversation", help="Of this conversation only.")]
@@ -103,11 +104,23 @@ def _filter(
 
 
 async def _newest(bootstrap: str, wanted: AuditFilter, limit: int) -> list[AuditEntry]:
+    """The newest entries, by the order of each partition; the log is read backwards until there are so many."""
     found: list[AuditEntry] = []
-    async with aclosing(_entries(bootstrap, wanted)) as batches:
-        async for entries, _ in batches:
-            found = sorted((*found, *entries), key=lambda each: (each.at, each.place))[-limit:]
-    return found
+    # The time of the oldest record read of each partition that has more: what is older may have newer ones before it.
+    reached: dict[TopicPartition, int] = {}
+    async with _reading(bootstrap, wanted) as (consumer, ranges):
+        windows = log_reader.newest_first(consumer, ranges, max(limit, FIRST_WINDOW), LONGEST_WINDOW)
+        async with aclosing(windows) as read:
+            async for records, left in read:
+                for record in reversed(records):
+                    reached[TopicPartition(record.topic, record.partition)] = record.timestamp
+                for topic in AUDITED:
+                    mine = [each for each in records if each.topic == topic and may_hold(each, wanted)]
+                    found += entries_of(topic, mine, wanted)[0]
+                horizon = max((reached.get(tp, 0) for tp, (begin, end) in left.items() if begin < end), default=0)
+                if sum(each.at.timestamp() * 1000 >= horizon for each in found) >= limit:
+                    break
+    return sorted(found, key=lambda each: (each.at, each.place))[-limit:]
 
 
 async def _export(bootstrap: str, wanted: AuditFilter, form: str, path: Path) -> tuple[int, int]:
@@ -122,6 +135,17 @@ async def _export(bootstrap: str, wanted: AuditFilter, form: str, path: Path) ->
 
 async def _entries(bootstrap: str, wanted: AuditFilter) -> AsyncGenerator[tuple[list[AuditEntry], int]]:
     """The entries of each batch, topic by topic, and how many records of it cannot be read."""
+    async with _reading(bootstrap, wanted) as (consumer, ranges):
+        with Progress(sum(end - begin for begin, end in ranges.values())) as progress:
+            async with aclosing(log_reader.batches(consumer, ranges)) as batches:
+                async for batch in batches:
+                    yield entries_of(batch[0].topic, batch, wanted)
+                    progress.advance(len(batch), "read")
+
+
+@asynccontextmanager
+async def _reading(bootstrap: str, wanted: AuditFilter) -> AsyncIterator[tuple[AIOKafkaConsumer, log_reader.Ranges]]:
+    """A reader, and what of each audited partition is in the wanted time."""
     counts = await clients.partition_counts(bootstrap)
     clients.partitions_of(counts, AUDITED)
     since = None if wanted.since is None else round(wanted.since.timestamp() * 1000)
@@ -133,11 +157,7 @@ async def _entries(bootstrap: str, wanted: AuditFilter) -> AsyncGenerator[tuple[
             ranges |= await log_reader.written_since(
                 consumer, kept, None if since is None else dict.fromkeys(numbers, since)
             )
-        with Progress(sum(end - begin for begin, end in ranges.values())) as progress:
-            async with aclosing(log_reader.batches(consumer, ranges)) as batches:
-                async for batch in batches:
-                    yield entries_of(batch[0].topic, batch, wanted)
-                    progress.advance(len(batch), "read")
+        yield consumer, ranges
 
 
 def _line(entry: AuditEntry) -> str:

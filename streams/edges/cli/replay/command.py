@@ -1,29 +1,20 @@
 """`fathom replay`: the plan of a replay, or the replay itself; the exit code tells whether packs came out the same."""
 
-from dataclasses import asdict
+from collections.abc import Coroutine
 from datetime import UTC, datetime
 from pathlib import Path
 
 import typer
 
-from schemas.topics import CONTEXT_PACKS, PACKS_PARTIAL
 from streams.config import Settings
 from streams.edges.cli.arguments import Broker, Json
-from streams.edges.cli.progress import Progress
 from streams.edges.cli.replay import options, runs
-from streams.edges.cli.replay.rebuild import ReplayOrder, rebuild, show_plan
-from streams.edges.cli.replay.reprocess import ReprocessOptions, again
+from streams.edges.cli.replay.orders import ReplayOrder, ReprocessOptions
 from streams.edges.cli.replay.starts import Start
 from streams.edges.cli.up import settings_of
 from streams.edges.client import clients
-from streams.edges.client.errors import CHECK, CONFIG, OK, USAGE, CommandFailed
-from streams.kafka.clients import MAX_BATCH_BYTES
-from streams.kafka.security import security_of
-from streams.replay import broker_source, exact, packs
-from streams.replay.chosen_stores import URLS
-from streams.replay.log import opened
-from streams.replay.selection import ID, Selection, new_id, topic_of
-from streams.stores.tokens import best_tokens
+from streams.edges.client.errors import USAGE, CommandFailed
+from streams.replay.selection import ID, Selection, new_id
 
 MODES = ("exact", "rebuild", "reprocess")
 
@@ -73,11 +64,17 @@ def replay(
         raise CommandFailed("--quarantined-now is for --mode reprocess", USAGE)
     selection = Selection(start.since(now), tenant, conversation, sample=sample)
     order = ReplayOrder(mode, resume or replay_id or new_id(now), selection, _stores(stores), execute, as_json)
-    if mode == "reprocess":
-        asked = ReprocessOptions(start, changed, max_rate, resume is not None, report, export, quarantined_now)
-        raise typer.Exit(clients.run(again(order, asked, settings_of(broker))))
-    play = remake if mode == "exact" else rebuild
-    raise typer.Exit(clients.run(play(order, settings_of(broker))))
+    asked = ReprocessOptions(start, changed, max_rate, resume is not None, report, export, quarantined_now)
+    raise typer.Exit(clients.run(_play(order, asked, settings_of(broker))))
+
+
+def _play(order: ReplayOrder, asked: ReprocessOptions, settings: Settings) -> Coroutine[object, object, int]:
+    # Here: the stages that a replay runs take a second to import, and its other verbs run none.
+    from streams.edges.cli.replay import rebuild, remake, reprocess
+
+    if order.mode == "reprocess":
+        return reprocess.again(order, asked, settings)
+    return remake.remake(order, settings) if order.mode == "exact" else rebuild.rebuild(order, settings)
 
 
 def _mode(mode: str | None) -> str:
@@ -88,6 +85,8 @@ def _mode(mode: str | None) -> str:
 
 
 def _stores(stores: str) -> tuple[str, ...]:
+    from streams.replay.chosen_stores import URLS
+
     chosen = tuple(dict.fromkeys(name.strip() for name in stores.split(",")))
     for name in chosen:
         if name not in URLS:
@@ -107,50 +106,3 @@ def _check(mode: str, *, changed: Path | None, resume: str | None, replay_id: st
     for option, given in (("--with", changed), ("--resume", resume)):
         if given is not None and mode != "reprocess":
             raise CommandFailed(f"{option} is for --mode reprocess", USAGE)
-
-
-async def remake(order: ReplayOrder, settings: Settings) -> int:
-    """Print the packs to remake, or remake them; the exit code tells whether they came out the same."""
-    security = security_of(settings)
-    async with broker_source.broker_of(settings) as bootstrap, opened(bootstrap, security) as log:
-        if not log.partitions(PACKS_PARTIAL.name):
-            raise CommandFailed(f"the broker has no topic {PACKS_PARTIAL.name}: nothing was recorded", CONFIG)
-        todo = await exact.stretches(log, order.selection.since)
-        reads = {PACKS_PARTIAL.name: [each.records for each in todo], CONTEXT_PACKS.name: [each.packs for each in todo]}
-        plan = await packs.extents(log, reads)
-        target = topic_of(CONTEXT_PACKS.name, order.replay_id)
-        if not order.execute:
-            show_plan(order, plan, [f"the packs made again to {target}, {len(todo)} partitions; nothing else"])
-            return OK
-        await packs.create(bootstrap, settings, target, CONTEXT_PACKS.name, len(todo))
-        with Progress(sum(len(each.records) for each in todo)) as progress:
-            async with clients.producing(bootstrap, linger_ms=5, max_batch_size=MAX_BATCH_BYTES) as producer:
-                writer = packs.ReplayWriter(producer, target, order.replay_id)
-                selection, advance = order.selection, progress.advance
-                verdict = await packs.remake(log, todo, settings, best_tokens(), selection, writer, advance)
-    _show_verdict(order, target, verdict)
-    return OK if verdict.identical else CHECK
-
-
-def _show_verdict(order: ReplayOrder, target: str, verdict: exact.Verdict) -> None:
-    if order.as_json:
-        order.say(topic=target, **asdict(verdict))
-        return
-    print(
-        f"{verdict.made} packs made again on {target}: {verdict.equal} equal, {verdict.different} different, "
-        f"{verdict.missing} missing, {verdict.extra} extra"
-    )
-    for one in verdict.differences:
-        where = f": {one.field}" if one.field else ""
-        print(f"  {one.what:<9} {one.pack_id} revision {one.revision}, partition {one.partition}{where}")
-    if verdict.waiting:
-        print(f"{verdict.waiting} are not recorded yet: workers have not come to them")
-    if verdict.lost:
-        print(f"{verdict.lost} recorded packs cannot be made again: {PACKS_PARTIAL.name} is not kept that long")
-    if verdict.refused or verdict.unreadable:
-        print(f"{verdict.unreadable} records cannot be read, {verdict.refused} parts have no plan, as in the first run")
-    if verdict.different:
-        print(
-            "FATHOM_PACK_REVISIONS and the version of fathom decide what a pack is: they have to be those of the first "
-            "run"
-        )

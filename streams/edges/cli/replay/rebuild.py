@@ -2,10 +2,8 @@
 
 import sys
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import cast
-
-import orjson
 
 from schemas.base import time_of
 from schemas.topics import (
@@ -18,6 +16,7 @@ from schemas.topics import (
 from streams.config import Settings
 from streams.dependencies import Dependencies
 from streams.edges.cli.progress import Progress
+from streams.edges.cli.replay.orders import ReplayOrder
 from streams.edges.client.errors import CHECK, OK
 from streams.kafka.security import security_of
 from streams.replay import broker_source, views
@@ -26,7 +25,6 @@ from streams.replay.log import Log, opened
 from streams.replay.null_index import NullPassageIndex
 from streams.replay.packs import TopicExtent, extents
 from streams.replay.restore import Restoration
-from streams.replay.selection import Selection
 from streams.runtime.app import dependencies
 from streams.views.restorable import RestorableToolSessions, RestorableWorkingSets
 from streams.views.tool_log import KafkaToolLog
@@ -34,22 +32,6 @@ from streams.views.turn_log import KafkaTurnLog
 
 # The topics that Redis is restored from, besides those of the storing stages.
 OF_REDIS = (CONVERSATION_TURNS, DEPTH_CLASSIFIED, TOOLS_CALLS_OUT, TOOLS_CONFIRMATIONS_IN, TOOLS_RESULTS_IN)
-
-
-@dataclass(frozen=True, slots=True)
-class ReplayOrder:
-    """The options of a replay: its mode, id, selection and stores, and whether to execute it."""
-
-    mode: str
-    replay_id: str
-    selection: Selection
-    stores: tuple[str, ...]
-    execute: bool
-    as_json: bool
-
-    def say(self, **found: object) -> None:
-        """Print what was found as JSON."""
-        print(orjson.dumps({"mode": self.mode, "replay_id": self.replay_id, **found}).decode())
 
 
 async def rebuild(order: ReplayOrder, settings: Settings) -> int:

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from dotenv import dotenv_values
@@ -12,9 +12,10 @@ from streams import config
 from streams.config import ConfigError, Settings
 from streams.edges.cli.progress import Progress
 from streams.edges.cli.quarantine import sources
-from streams.edges.cli.replay.rebuild import ReplayOrder, show_plan
+from streams.edges.cli.replay.orders import ReplayOrder, ReprocessOptions
+from streams.edges.cli.replay.rebuild import show_plan
 from streams.edges.cli.replay.runs import show
-from streams.edges.cli.replay.starts import Start, exported
+from streams.edges.cli.replay.starts import exported
 from streams.edges.client import clients
 from streams.edges.client.errors import CONFIG, OK, USAGE, CommandFailed
 from streams.kafka.clients import MAX_BATCH_BYTES
@@ -32,19 +33,6 @@ from streams.replay.timeline import Timeline
 ANSWERED_A_SECOND, READ_A_SECOND = 40, 400
 # Settings of where things are, which a replay takes from the process: its stores are its own, the log is that one.
 PLACES = ("broker", "redis_url", "qdrant", "neo4j", "kafka_", "partitions", "replication", "http_", "mcp_", "ask_")
-
-
-@dataclass(frozen=True, slots=True)
-class ReprocessOptions:
-    """The options of this mode alone."""
-
-    start: Start
-    changed: Path | None = None
-    max_rate: float | None = None
-    resume: bool = False
-    report: Path | None = None
-    export: bool = False
-    hidden_now: bool = False
 
 
 async def again(order: ReplayOrder, options: ReprocessOptions, settings: Settings) -> int:

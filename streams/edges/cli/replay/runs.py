@@ -1,7 +1,7 @@
 """`fathom replay list`, `clean` and `diff`: what replays there are, and what two runs made otherwise."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import orjson
 import typer
@@ -18,7 +18,9 @@ from streams.kafka.security import security_of
 from streams.kafka.topics_admin import existing
 from streams.replay import broker_source, runs
 from streams.replay.differences import Answer, Change, Differences
-from streams.replay.reprocess import Reprocessed
+
+if TYPE_CHECKING:
+    from streams.replay.reprocess import Reprocessed
 
 SHOWN, MAX_QUERY, MAX_ITEMS = 20, 60, 4
 
@@ -89,7 +91,7 @@ def show(
     *,
     as_json: bool,
     report: Path | None,
-    made: Reprocessed | None = None,
+    made: "Reprocessed | None" = None,
 ) -> None:
     """Print a report, and write its page."""
     names = against or "recorded", replay_id

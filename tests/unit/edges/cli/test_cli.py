@@ -56,6 +56,36 @@ def test_the_version_is_the_projects(fathom: Fathom):
     assert fathom("--version").stdout == f"fathom {stated.group(1)}\n" == f"fathom {version()}\n"
 
 
+@pytest.mark.parametrize(
+    "module",
+    [
+        "dlq.commands",
+        "audit.show",
+        "audit.explain",
+        "replay.command",
+        "topics",
+        "lag",
+        "tail",
+        "ask",
+        "send",
+        "profile",
+    ],
+)
+def test_a_command_that_only_talks_to_the_log_imports_no_stage(module: str):
+    """They took a second of each such command, and as much again were the store clients behind them."""
+    heavy = (
+        "agents.stages",
+        "agents.retrievers",
+        "streams.builders",
+        "streams.faust",
+        "streams.runtime.app",
+        "uvicorn",
+    )
+    asked = f"import sys, streams.edges.cli.{module}; print([n for n in sys.modules if n.startswith({heavy!r})])"
+    done = subprocess.run([sys.executable, "-c", asked], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
 def test_a_python_that_is_too_old_is_told_so(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
     monkeypatch.setattr(sys, "version_info", (3, 10, 4))
     with pytest.raises(SystemExit) as end:

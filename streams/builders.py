@@ -1,0 +1,150 @@
+"""How each stage of the topology is built over its dependencies.
+
+Apart from the topology, which every command reads: the stages take half a second to import.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, get_args
+
+from agents.cognition_model import CognitionModel, ModelRole
+from agents.concurrency import RetryUntil
+from agents.core.assessment.context_needs import AssessmentPolicy
+from agents.core.tools.gate import ToolPolicyResolver
+from agents.ports.graph import GraphWriter
+from agents.ports.handlers import Handler
+from agents.references import References
+from agents.retrievers.base import Retriever
+from agents.retrievers.claims import ClaimsRetriever
+from agents.retrievers.episodic import EpisodicRetriever
+from agents.retrievers.persona import PersonaRetriever
+from agents.retrievers.procedural import ProceduralRetriever
+from agents.retrievers.semantic import SemanticRetriever
+from agents.retrievers.working_set import WorkingSetRetriever
+from agents.second_opinion import SecondOpinion
+from agents.stages.assembler import Assembler
+from agents.stages.assessor import Assessor
+from agents.stages.claims import ClaimsAgent
+from agents.stages.cognition import CognitionAgent
+from agents.stages.correction import CorrectionAgent
+from agents.stages.depth import DepthAgent
+from agents.stages.eraser import Eraser
+from agents.stages.feedback import FeedbackAgent
+from agents.stages.indexer import TurnIndexer
+from agents.stages.ingestion import Ingestion
+from agents.stages.planner import Planner
+from agents.stages.presenter import Presenter
+from agents.stages.progress import ProgressTeller
+from agents.stages.summariser import Summariser
+from agents.stages.tool_gate import ToolGate
+from agents.stages.writers import ConsultationWriter, KnowledgeWriter, SummaryWriter, WeightWriter, Writer
+from schemas.envelope import Received
+from streams import policies
+from streams.dependencies import Dependencies
+from streams.stores.settings import OWN
+
+Build = Callable[[Dependencies], Handler]
+Write = Callable[[Sequence[Received[Any]]], Awaitable[None]]
+# What is written to a server in so many seconds goes in one round trip. Nobody waits for it.
+GATHERED_S = 0.25
+
+
+def _retrieval(build: Callable[[Dependencies], Retriever]) -> Build:
+    def built(d: Dependencies) -> Retriever:
+        retriever = build(d)
+        retriever.answers_late, retriever.hurried = d.settings.pack_revisions, d.hurried
+        retriever.share = d.settings.retrieval_share
+        return retriever
+
+    return built
+
+
+def _writer(write: Callable[[GraphWriter], Write]) -> Build:
+    def built(d: Dependencies) -> Handler:
+        return Writer(write(d.writer), 0.0 if d.settings.neo4j_url.startswith(OWN) else GATHERED_S)
+
+    return built
+
+
+def _depth(d: Dependencies) -> DepthAgent:
+    return DepthAgent(
+        d.context,
+        d.graph,
+        d.clock,
+        window=d.settings.history_window,
+        weights=d.weights,
+        kinds=d.references,
+        packs=d.packs,
+        second=_second_opinion(d),
+        answers=d.settings.cognition().answers,
+        full_for=d.full_for,
+    )
+
+
+def _references(built: Dependencies) -> References:
+    return References(built.clock, RetryUntil(built.settings.reference_wait_ms / 1000), built.progress)
+
+
+def _second_opinion(built: Dependencies) -> SecondOpinion | None:
+    ask, settings = built.models.model, built.settings
+    return ask and SecondOpinion(ask("depth"), settings.llm_min_confidence, settings.classify_timeout_ms / 1000)
+
+
+def _assessor(built: Dependencies) -> Assessor:
+    ask, settings = built.models.model, built.settings
+    policy = AssessmentPolicy(settings.limits(), policies.advised_tools(settings.assessment_policy))
+    return Assessor(built.clock, built.models.engine, model=ask and ask("assessment"), policy=policy)
+
+
+def _cognition_model(built: Dependencies) -> CognitionModel | None:
+    """The models of cognition; none where it is off or the tier asks for none."""
+    ask, tier = built.models.model, built.settings.rag_cograg_model_tier
+    if ask is None or tier == "fast" or not built.settings.rag_enable_cograg:
+        return None
+    return CognitionModel({role: ask(role) for role in get_args(ModelRole)}, tier)
+
+
+def _planner(built: Dependencies) -> Planner:
+    return Planner(replace(built.settings.limits(), profiles=built.profiles))
+
+
+def _tool_gate(d: Dependencies) -> ToolGate:
+    wait = RetryUntil(d.settings.tool_wait_ms / 1000)
+    return ToolGate(ToolPolicyResolver(d.tools, d.references), d.tool_sessions, d.context, wait)
+
+
+BUILDERS: Mapping[str, Build] = {
+    "depth": _depth,
+    "planner": _planner,
+    "retrieval-working-set": _retrieval(lambda d: WorkingSetRetriever(d.tokens, d.clock, d.working_sets, d.context)),
+    "retrieval-persona": _retrieval(lambda d: PersonaRetriever(d.tokens, d.clock, d.graph)),
+    "retrieval-episodic": _retrieval(
+        lambda d: EpisodicRetriever(d.tokens, d.clock, d.graph, d.index, d.working_sets, d.context.policy)
+    ),
+    "retrieval-semantic": _retrieval(
+        lambda d: SemanticRetriever(d.tokens, d.clock, d.index, d.graph, d.context.policy)
+    ),
+    "retrieval-procedural": _retrieval(lambda d: ProceduralRetriever(d.tokens, d.clock, d.index, d.graph)),
+    "retrieval-claims": _retrieval(lambda d: ClaimsRetriever(d.tokens, d.clock, d.graph, d.working_sets, d.index)),
+    "assembler": lambda d: Assembler(d.tokens, revise=d.settings.pack_revisions, packs=d.packs),
+    "presenter": lambda d: Presenter(d.context, d.models.narrator),
+    "claims": lambda d: ClaimsAgent(d.working_sets, d.graph, d.context.policy),
+    "summariser": lambda d: Summariser(d.working_sets, enabled=d.context.policy.enabled),
+    "correction": lambda d: CorrectionAgent(d.graph, _references(d)),
+    "feedback": lambda d: FeedbackAgent(d.graph, _references(d)),
+    "ingestion": lambda d: Ingestion(d.documents, admin=d.settings.public_writer),
+    "cognition": lambda d: CognitionAgent(d.index, d.graph, d.settings.cognition(), d.clock, _cognition_model(d)),
+    "progress": lambda d: ProgressTeller(d.settings.cognition(), enabled=d.settings.progress),
+    "tool-gate": _tool_gate,
+    "assessor": _assessor,
+    "eraser": lambda d: Eraser(d.writer, d.index, d.weights),
+    "turn-writer": _writer(lambda graph: graph.write_turns),
+    "decision-writer": _writer(lambda graph: graph.write_decisions),
+    "claim-writer": _writer(lambda graph: graph.write_claims),
+    "correction-writer": _writer(lambda graph: graph.write_corrections),
+    "weight-writer": lambda d: WeightWriter(d.weights),
+    "turn-indexer": lambda d: TurnIndexer(d.index, d.working_sets, d.writer),
+    "summary-writer": lambda d: SummaryWriter(d.writer, d.index),
+    "knowledge-writer": lambda d: KnowledgeWriter(d.writer, d.index),
+    "consultation-writer": lambda d: ConsultationWriter(d.writer, d.index),
+}
