@@ -63,7 +63,7 @@ def test_a_profile_is_set_and_shown_a_pack_is_rated_and_a_claim_corrected(tenant
     about = ("--conversation", "c1", "--user", "ana")
     unknown = typed(tenant, "profile", "show", "ana")
     assert unknown.returncode == 1
-    assert "fathom profile set ana" in unknown.stderr
+    assert "No profile for user 'ana'. Create one: fathom profile set ana --role …" in unknown.stderr
     assert typed(tenant, "profile", "set", "ana", "--role", "analista").returncode == 0
     assert typed(tenant, "profile", "set", "ana", "--objective", "Vender mais").returncode == 0
     shown = json.loads(typed(tenant, "profile", "show", "ana", "--json").stdout)
@@ -99,6 +99,14 @@ def test_a_bad_line_stops_the_file_there_and_says_how_many_were_sent(tenant: Ten
     lines.write_text(lines.read_text().replace(', "history": []', ', "conversation_id": "c", "client_id": "web"'))
     went_on = typed(tenant, "send", "--file", str(lines), "--from-line", "4", "--json")
     assert (went_on.returncode, len(went_on.stdout.splitlines())) == (0, 2)
+
+
+def test_where_nothing_was_sent_yet_a_bad_line_is_said_to_have_stopped_all(tenant: Tenant, tmp_path: Path):
+    lines = tmp_path / "turns.jsonl"
+    lines.write_text('{"question": "oi", "history": []}\n')
+    ended = typed(tenant, "send", "--file", str(lines), "--json")
+    assert ended.returncode == 1
+    assert "; nothing was sent: correct the line and send the file again" in ended.stderr
 
 
 def test_a_file_of_turns_is_sent_in_its_order(tenant: Tenant, tmp_path: Path):

@@ -43,6 +43,13 @@ def test_all_conversations_of_a_user_are_forgotten_at_once(up: Up):
         talk(client, name, SECRET)
     talk(client, "three", OTHER, "eva")
     until(lambda: SECRET in offered(client))
+    would = tenant.fathom("forget", "--user", "ana", "--dry-run")
+    assert (would.returncode, would.stderr) == (0, "")
+    assert {"would erase one of client web", "would erase two of client web"} <= set(would.stdout.splitlines())
+    assert SECRET in offered(client)
+    nobody = tenant.fathom("forget", "--user", "nobody-here")
+    assert (nobody.returncode, nobody.stdout) == (1, "")
+    assert f"tenant '{tenant.name}' has no conversation of user 'nobody-here'" in nobody.stderr
     done = tenant.fathom("forget", "--user", "ana", "--json")
     assert (done.returncode, done.stderr) == (0, "")
     names = {each["conversation_id"]: each["erased"]["turns"] for each in json.loads(done.stdout)["conversations"]}

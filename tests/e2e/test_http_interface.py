@@ -189,5 +189,7 @@ def test_health_and_metrics_need_no_token_and_everything_else_does(client: httpx
     base = str(client.base_url)
     assert httpx.get(f"{base}/health/ready").status_code == 200
     assert httpx.head(f"{base}/metrics").status_code == 200
+    described = httpx.get(f"{base}/docs")
+    assert (described.status_code, "POST /ask" in described.text) == (200, True)
     for path in ("/openapi.json", "/ask", "/messages", "/packs/x", "/nosuch", "/"):
         assert httpx.get(f"{base}{path}").status_code == 401

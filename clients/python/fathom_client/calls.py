@@ -159,6 +159,12 @@ def correction(
 
 
 def feedback(pack: Pack, rating: int, *, expected_depth: Depth | None, reason: str, user: str | None) -> Call[Receipt]:
+    if not isinstance(pack, Pack):
+        raise Refused(
+            f"feedback is about a pack, as `ask` returns it, not about {pack!r}; "
+            "`pack(message_id)` reads the pack of a message"
+        )
+    who = pack.user_id if user is None else user
     fields = _stated(
         message_id=pack.message_id,
         conversation_id=pack.conversation_id,
@@ -167,7 +173,7 @@ def feedback(pack: Pack, rating: int, *, expected_depth: Depth | None, reason: s
         expected_depth=expected_depth,
         reason=reason,
     )
-    return Call("POST", "/feedback", Receipt, fields, headers={**_once(), **_as(user)})
+    return Call("POST", "/feedback", Receipt, fields, headers={**_once(), **_as(who)})
 
 
 def profile(user: str, fields: Mapping[str, object]) -> Call[Receipt]:

@@ -115,8 +115,7 @@ class Fathom(ClientBase):
         self, pack: Pack, rating: int, *, expected_depth: Depth | None = None, reason: str = "", user: str | None = None
     ) -> Receipt:
         """Say how good a pack was, from 1 to 5, and how deep it should have gone; its user says it by default."""
-        who = pack.user_id if user is None else user
-        return self._send(calls.feedback(pack, rating, expected_depth=expected_depth, reason=reason, user=who))
+        return self._send(calls.feedback(pack, rating, expected_depth=expected_depth, reason=reason, user=user))
 
     def profile(
         self,

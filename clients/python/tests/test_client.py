@@ -97,6 +97,8 @@ def test_a_profile_and_feedback_are_taken(fathom: Fathom) -> None:
         lambda: fathom.ask("Who approves refunds?"),
         lambda pack: pack.persona_context["user_role"] == "clerk",
     )
+    with pytest.raises(Refused, match=r"^feedback is about a pack, as `ask` returns it, not about 'x'; `pack"):
+        fathom.feedback("x", 9)  # type: ignore[arg-type]
     taken = fathom.feedback(pack, 2, expected_depth="D3", reason="too shallow")
     assert (taken.topic, taken.pack_id) == ("feedback.in", pack.pack_id)  # type: ignore[attr-defined]  # a field of the server's
 

@@ -23,8 +23,12 @@ TenantOfUser = Annotated[str | None, typer.Option("--tenant", help="Whose user. 
 Client = Annotated[str, typer.Option("--client", help="The application that asks.")]
 ConversationId = Annotated[str, typer.Option("--conversation", help="The conversation.")]
 User = Annotated[str | None, typer.Option("--user", help="Who asks. Default: the client.")]
-MinDepth = Annotated[DepthLevel | None, typer.Option("--min-depth", help="At least this level. Default: by the words.")]
-MaxDepth = Annotated[DepthLevel | None, typer.Option("--max-depth", help="At most this level. Default: by the words.")]
+MinDepth = Annotated[
+    DepthLevel | None, typer.Option("--min-depth", help="At least this level. Default: decided by Fathom.")
+]
+MaxDepth = Annotated[
+    DepthLevel | None, typer.Option("--max-depth", help="At most this level. Default: decided by Fathom.")
+]
 LookUpIn = Annotated[
     str | None,
     typer.Option("--look-up", metavar="auto|always|never", help="Whether memory is searched. Default: auto."),

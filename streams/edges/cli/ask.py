@@ -30,7 +30,9 @@ from streams.edges.client.records import Identity
 from streams.edges.client.send import text_of
 
 PACK_S, DEEP_S = 10.0, 30.0
-Timeout = Annotated[float | None, typer.Option("--timeout", min=0.1, help="Seconds to wait. [10, with --deep 30]")]
+Timeout = Annotated[
+    float | None, typer.Option("--timeout", min=0.1, help="Seconds to wait. Default: 10; with --deep 30.")
+]
 Deep = Annotated[
     bool, typer.Option("--deep", help="The answer to it, too, each sentence cited and checked; needs cognition.")
 ]

@@ -29,7 +29,7 @@ def feedback(
     user: User = None,
     as_json: Json = False,
 ) -> None:
-    """Say how good the pack of a message was; three who expected more make its like deeper."""
+    """Rate a pack. If three people say it was too shallow, similar messages get deeper packs."""
     # Unchecked: the topic's event reports an invalid id.
     whose = Conversation.model_construct(tenant=tenant or client, client_id=client, conversation_id=conversation)
     pack_id = pack_id_of(whose, message)

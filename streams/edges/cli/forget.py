@@ -1,5 +1,6 @@
 """`fathom forget`: documents to be offered no more, and conversations to be erased."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import orjson
@@ -11,9 +12,11 @@ from streams.edges.cli.arguments import Broker, Json
 from streams.edges.client import clients, forgetting, known, records, send
 from streams.edges.client.errors import USAGE, CommandFailed
 from streams.edges.client.forgetting import Counts
+from streams.edges.client.known import UnknownId
 from streams.edges.client.records import Identity
 
 WAIT_S = 30.0
+NOTHING: Counts = {}
 
 
 def forget(
@@ -32,6 +35,7 @@ def forget(
         str | None, typer.Option("--tenant", help="Whose memory. Default: default; of a conversation, the client.")
     ] = None,
     by: Annotated[str | None, typer.Option("--by", help="Who wants it, for audit. Default: the client.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would do, and do nothing.")] = False,
     as_json: Json = False,
 ) -> None:
     """Forget a document, or erase a conversation or all of a user's: nothing of it is offered from now on."""
@@ -39,36 +43,48 @@ def forget(
         raise CommandFailed(
             "name what to forget: a document's id, or --conversation ID, or --user ID, and only one of them", USAGE
         )
-    bootstrap = clients.bootstrap_of(broker, writes=True)
+    bootstrap = clients.bootstrap_of(broker, writes=not dry_run)
     if document is not None:
         clients.run(known.check_document(bootstrap, tenant or DEFAULT_TENANT, document))
+        if dry_run:
+            told = {"dry_run": True, "document_id": document}
+            print(orjson.dumps(told).decode() if as_json else f"would forget {document}")
+            return
         prepared = records.of_fields(DOCUMENTS_IN, {"document_id": document, "deleted": True}, Identity(tenant))
         send.send_one(prepared, bootstrap, as_json=as_json)
         return
     whose = tenant or (client if user is None else DEFAULT_TENANT)
-    erased = clients.run(_forget(bootstrap, whose, conversation, user, client, by))
-    print(_as_json(erased) if as_json else _as_text(erased, user))
+    named = Conversation(tenant=whose, client_id=client, conversation_id=conversation) if conversation else None
+    wanted = clients.run(_wanted(bootstrap, whose, named, user))
+    erased = dict.fromkeys(wanted, NOTHING) if dry_run else clients.run(_forget(bootstrap, wanted, by))
+    print(_as_json(erased, dry_run=dry_run) if as_json else _as_text(erased, dry_run=dry_run))
 
 
-async def _forget(
-    bootstrap: str, tenant: str, conversation: str | None, user: str | None, client: str, by: str | None
-) -> dict[Conversation, Counts]:
+async def _wanted(bootstrap: str, tenant: str, named: Conversation | None, user: str | None) -> list[Conversation]:
+    """The conversations that are meant; raises `UnknownId` where there are none."""
+    if named is not None:
+        await known.check_conversation(bootstrap, named)
+        return [named]
+    wanted = await forgetting.conversations_of(bootstrap, tenant, user or "")
+    if not wanted:
+        raise UnknownId(
+            f"tenant {tenant!r} has no conversation of user {user!r} that is not forgotten; check the user's id, or "
+            "name another tenant with --tenant"
+        )
+    return wanted
+
+
+async def _forget(bootstrap: str, wanted: Sequence[Conversation], by: str | None) -> dict[Conversation, Counts]:
     """How many of what was erased of each conversation, once every store has erased it."""
-    if user is not None:
-        wanted = await forgetting.conversations_of(bootstrap, tenant, user)
-    else:
-        where = Conversation(tenant=tenant, client_id=client, conversation_id=conversation or "")
-        await known.check_conversation(bootstrap, where)
-        wanted = [where]
     async with forgetting.following(bootstrap) as erasing:
         return await erasing.wait(
             await forgetting.sent(bootstrap, {each: forgetting.wish(each) for each in wanted}, by), WAIT_S
         )
 
 
-def _as_text(erased: dict[Conversation, Counts], user: str | None) -> str:
-    if not erased:
-        return f"{user} spoke in no conversation that is not forgotten"
+def _as_text(erased: dict[Conversation, Counts], *, dry_run: bool) -> str:
+    if dry_run:
+        return "\n".join(f"would erase {where.conversation_id} of client {where.client_id}" for where in erased)
     return "\n".join(f"erased {where.conversation_id}: {said(counts)}" for where, counts in erased.items())
 
 
@@ -76,6 +92,6 @@ def said(counts: Counts) -> str:
     return ", ".join(f"{number} {name}" for name, number in counts.items() if number) or "nothing was left of it"
 
 
-def _as_json(erased: dict[Conversation, Counts]) -> str:
+def _as_json(erased: dict[Conversation, Counts], *, dry_run: bool) -> str:
     found = [{**where.model_dump(), "erased": dict(counts)} for where, counts in erased.items()]
-    return orjson.dumps({"conversations": found}).decode()
+    return orjson.dumps({"dry_run": dry_run, "conversations": found}).decode()

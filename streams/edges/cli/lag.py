@@ -94,7 +94,7 @@ class Shown:
 
     def _lines(self, group: GroupLag) -> list[str]:
         judged = group.judged
-        lines = [f"{judged.status:<6} {group.name:<16} {judged.lag:>9,}  {group.members} members  {judged.why}"]
+        lines = [f"{judged.status:<6} {group.name:<16} {judged.lag:>9,}  {group.membership}  {judged.why}"]
         if self._partitions:
             lines += [f"  {each.status:<6} {name}  {each.why}" for name, each in group.partitions.items()]
         return lines

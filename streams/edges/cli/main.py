@@ -4,12 +4,14 @@ stdout carries data, stderr everything else. Exit codes: 0 ok, 1 failure, 2 usag
 is down, 5 a check failed, 130 interrupted.
 """
 
+import difflib
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
+from typer.exceptions import TyperException
 
 from streams.edges.client.errors import OK, USAGE, CommandFailed, exit_codes, interrupted_later
 from streams.edges.client.standard_output import piped_output
@@ -19,6 +21,8 @@ EPILOG = (
     "Exit codes: 0 ok, 1 failure, 2 usage, 3 configuration, 4 something needed is down, 5 a check failed, "
     "130 interrupted. Settings are FATHOM_… variables: `fathom config show` lists them."
 )
+# Of two options that differ in one letter, or in two of a long name.
+NEAR = 0.75
 Table = tuple[tuple[str, Any, str], ...]
 # Name, module and function (or group of functions), and the line in `fathom --help`: for a function the first
 # paragraph of its docstring.
@@ -43,7 +47,7 @@ AUDIT = (
 )  # fmt: skip
 VERBS = (
     ("feedback", "feedback:feedback",
-     "Say how good the pack of a message was; three who expected more make its like deeper."),
+     "Rate a pack. If three people say it was too shallow, similar messages get deeper packs."),
     ("correct", "feedback:correct", "Contest a claim or the answer of a consultation."),
     ("assess", "assess:assess",
      "Whether a query needs deep context, which tools to call for it, and what skipping them saves."),
@@ -73,8 +77,8 @@ VERBS = (
      "Whether each consumer group keeps up with the log, and why not: OK, WARN, or ERROR for STOP, STALL, REWIND."),
     ("dlq", "dlq.commands:app", "Dead letters: list them, show one, send them again, discard them."),
     ("doctor", "doctor.command:doctor",
-     "Whether everything that is needed answers and fits; with --reconcile, whether the stores hold what the log "
-     "says."),
+     "Check that every dependency is reachable and configured correctly; with --reconcile, the stores against the "
+     "log."),
     ("demo", "demo.run:demo",
      "Play a conversation through everything, and show what goes into the prompts and what that saves."),
     ("topics", "topics:app", "Topics as they should be against topics as they are."),
@@ -82,7 +86,7 @@ VERBS = (
      "The JSON Schemas of all events: written, changes judged, values checked, registered."),
     ("config", "config:app", "Settings."),
     ("profile", "profile:app", "Who a user is: role, department, access, objectives."),
-    ("eval", EVAL, "Predictions over evaluation data, by the code that decides in production."),
+    ("eval", EVAL, "Run the production classifier on evaluation data, and score packs and answers."),
     ("tool", "tool:app", "Tool calls: their verdicts, results and confirmations."),
 )  # fmt: skip
 
@@ -116,6 +120,15 @@ class LazyGroup(TyperGroup):
     def __init__(self, *, verbs: Table = VERBS, **attributes: Any) -> None:
         super().__init__(**attributes)
         self.commands = {name: lazy(name, place, line) for name, place, line in verbs}
+
+    def invoke(self, ctx: Any) -> Any:
+        """The verb's result; of a misspelled option only what is nearly the same is suggested."""
+        try:
+            return super().invoke(ctx)
+        except TyperException as error:
+            if possible := getattr(error, "possibilities", None):
+                error.possibilities = [each for each in possible if _is_near(error.option_name, each)]  # type: ignore[attr-defined]
+            raise
 
 
 def lazy(name: str, place: "str | Table", line: str) -> LazyVerb | LazyGroup:
@@ -155,6 +168,11 @@ def check(arguments: Sequence[str]) -> None:
         if option.startswith("-") and option.strip("-") and option != argument:
             raise CommandFailed(f"the value of {option} is empty; give one, or leave {option} out", USAGE)
         before = argument
+
+
+def _is_near(typed: str, option: str) -> bool:
+    """Whether an option may have been meant: --timeout was no --limit, for which the parser takes it."""
+    return option.startswith(typed) or difflib.SequenceMatcher(None, typed, option).ratio() > NEAR
 
 
 def _say_version(value: bool) -> None:

@@ -61,7 +61,7 @@ def show_profile(user: UserId, broker: Broker = None, tenant: TenantOfUser = Non
     bootstrap = clients.bootstrap_of(broker)
     found = clients.run(newest_profile(bootstrap, tenant or DEFAULT_TENANT, user))
     if found is None:
-        raise CommandFailed(f"nobody said who {user} is; `fathom profile set {user} --role …` does", FAILURE)
+        raise CommandFailed(f"No profile for user {user!r}. Create one: fathom profile set {user} --role …", FAILURE)
     if as_json:
         print(found.model_dump_json())
         return

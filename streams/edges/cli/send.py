@@ -139,6 +139,8 @@ async def _send_lines(path: Path, first: int, topic: Topic, bootstrap: str, whos
 
 
 def _go_on(done: int, path: Path, left: deque[int]) -> str:
+    if not done:
+        return "nothing was sent: correct the line and send the file again"
     return f"{done} lines of {path} were sent: go on with --from-line {left[0] if left else 1}"
 
 

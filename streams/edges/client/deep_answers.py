@@ -21,11 +21,9 @@ from streams.edges.client.records import OutgoingRecord
 from streams.edges.client.send import deliver
 
 OFF = (
-    "no question is answered by cognition where this one was read: it was asked with `deep`, and got its pack; switch "
-    "RAG_ENABLE_COGRAG and RAG_COGRAG_VERIFICATION_ENABLED on for the workers, or ask without `deep`"
+    "Deep answers are switched off on these workers. Set RAG_ENABLE_COGRAG=on and RAG_COGRAG_VERIFICATION_ENABLED=on "
+    "there, or ask without `deep`"
 )
-
-
 FAILED = b'"COGRAG_FAILED"'
 LETTERS_OF_DEPTH = dead_letter_topic("depth")
 LETTERS = f"`fathom tail {dead_letter_topic('cognition')} --from-beginning` shows it"

@@ -2,7 +2,7 @@
 
 from urllib.parse import quote
 
-PATH = "/console"
+PATH, DOCS = "/console", "/docs"
 
 
 def console_url(http: str, token: str | None = None) -> str:

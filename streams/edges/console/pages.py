@@ -4,14 +4,14 @@ What the page may do is narrow, since it shows texts of strangers: its own scrip
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from streams.edges.console.address import PATH
+from streams.edges.console.address import DOCS, PATH
 
 STATIC = Path(__file__).parent / "static"
 TYPES = {
@@ -37,23 +37,35 @@ HEADERS = {
 
 
 class WithConsole:
-    """An application with the console at `/console/`; every other path is the application's."""
+    """An application with the console at `/console/`, and its own description, a page, at `/docs`.
 
-    def __init__(self, app: ASGIApp) -> None:
+    A browser that names no page is led to the console; every other path is the application's.
+    """
+
+    def __init__(self, app: ASGIApp, reference: Callable[[], str]) -> None:
         self._app = app
+        self._reference = reference
         self._files = _files()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or not (scope["path"] == PATH or scope["path"].startswith(f"{PATH}/")):
+        if scope["type"] == "http" and self._has(Request(scope)):
+            await self._answer(Request(scope))(scope, receive, send)
+        else:
             await self._app(scope, receive, send)
-            return
-        await self._answer(Request(scope))(scope, receive, send)
+
+    def _has(self, request: Request) -> bool:
+        path = request.url.path
+        if path == "/":
+            return request.method == "GET" and "text/html" in request.headers.get("accept", "")
+        return path in (PATH, DOCS) or path.startswith(f"{PATH}/")
 
     def _answer(self, request: Request) -> Response:
         path = request.url.path
         if request.method not in ("GET", "HEAD"):
             return Response(status_code=405, headers={**HEADERS, "allow": "GET, HEAD"})
-        if path == PATH:
+        if path == DOCS:
+            return Response(self._reference(), headers={**HEADERS, "content-type": TYPES[".html"]})
+        if path in ("/", PATH):
             # Relative: in front of it there may be a proxy that knows the page under a longer path.
             return RedirectResponse(f"{PATH.removeprefix('/')}/", headers=HEADERS)
         file = self._files.get(path.removeprefix(f"{PATH}/") or "index.html")

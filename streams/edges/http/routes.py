@@ -7,8 +7,9 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Annotated, ClassVar
 from uuid import uuid4
 
+from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
-from fastapi.routing import APIRoute
+from fastapi.routing import APIRoute, iter_route_contexts
 from pydantic import BaseModel, Field
 from pydantic.json_schema import SkipJsonSchema
 from starlette.exceptions import HTTPException
@@ -20,7 +21,7 @@ from streams.edges.client.arguments import NAME_CHARS, wrong
 from streams.edges.client.console_output import shortened
 from streams.edges.http import bodies
 from streams.edges.http.gate import GRANT
-from streams.edges.http.problems import Problem
+from streams.edges.http.problems import OPENAI, Problem
 from streams.edges.http.tracing import trace_id_of, traceparent_of
 from streams.telemetry import metrics
 
@@ -118,10 +119,19 @@ async def refusal(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     detail = error.detail
     if error.status_code == 404:
-        detail = f"there is no such path; there are {', '.join(request.app.openapi()['paths'])}"
+        detail = f"there is no such path; there are {', '.join(_paths(request.app, path))}"
     elif error.status_code == 405:
         detail = "use the method that Allow names"
     return Problem(error.status_code, detail, **(dict(error.headers) if error.headers else {})).response(path)
+
+
+def _paths(app: FastAPI, near: str) -> Sequence[str]:
+    """The paths of the interface; for a client of OpenAI's those of that one, which have a document of their own."""
+    if not near.startswith(OPENAI):
+        return [*app.openapi()["paths"]]
+    routes = (context.original_route for context in iter_route_contexts(app.routes))
+    paths = (str(getattr(route, "path", "")).replace(":path}", "}") for route in routes)
+    return sorted({path for path in paths if path.startswith(OPENAI)})
 
 
 def _sentence(error: RequestValidationError, route: BoundedRoute) -> str:

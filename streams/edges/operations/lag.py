@@ -23,6 +23,11 @@ class GroupLag:
     partitions: Mapping[str, LagJudged]
 
     @property
+    def membership(self) -> str:
+        """The number of its members in words."""
+        return "1 member" if self.members == 1 else f"{self.members} members"
+
+    @property
     def judged(self) -> LagJudged:
         return worst(self.partitions)
 

@@ -153,7 +153,10 @@ def groups(seen: Sequence[GroupLag] | None) -> list[Finding]:
     states = {LagStatus.OK: OK, LagStatus.WARN: WARN}
     return [
         found(
-            "group", states.get(each.judged.status, WRONG), f"{each.judged.why}; {each.members} members", of=each.name
+            "group",
+            states.get(each.judged.status, WRONG),
+            f"{each.judged.why}; {each.membership}",
+            of=each.name,
         )
         for each in seen
     ]

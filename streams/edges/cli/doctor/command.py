@@ -60,7 +60,7 @@ def doctor(
     broker: Broker = None,
     as_json: Json = False,
 ) -> None:
-    """Whether everything that is needed answers and fits; with --reconcile, whether the stores hold what the log says.
+    """Check that every dependency is reachable and configured correctly; with --reconcile, the stores against the log.
 
     Each check that fails has its cause, the next step and the page about it. Exits with 4 where something does not
     answer, with 5 where something is wrong.

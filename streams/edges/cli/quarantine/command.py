@@ -51,7 +51,7 @@ def quarantine(
     tenant: Tenant = DEFAULT_TENANT,
     lift: Annotated[bool, typer.Option("--lift", help="End it: everything is in packs again, as it was.")] = False,
     again: Annotated[
-        bool, typer.Option("--again", help="Of one in force: hide also what was answered from it since.")
+        bool, typer.Option("--again", help="For an active quarantine: also hide answers produced from it since.")
     ] = False,
     reason: Annotated[str, typer.Option("--reason", help="Why, for the list and for audit.")] = "",
     by: Annotated[str, typer.Option("--by", help="Who wants it, for audit.")] = "operator",

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from functools import partial
+from functools import cache, partial
 
 from starlette.types import ASGIApp
 
@@ -15,10 +15,11 @@ from streams.edges.console.address import PATH
 from streams.edges.console.pages import WithConsole
 from streams.edges.http import serve as listen
 from streams.edges.http import tokens
-from streams.edges.http.app.api import application
+from streams.edges.http.app.api import application, document
 from streams.edges.http.events.message_progress import ProgressStore
 from streams.edges.http.events.progress_tail import ProgressTail
 from streams.edges.http.pending_replies import PendingReplies
+from streams.edges.http.reference import page_of
 from streams.edges.http.request_reply import Exchange
 from streams.edges.http.tokens import Tokens
 from streams.kafka.security import security_of
@@ -33,6 +34,12 @@ from streams.telemetry import metrics
 # Of answers for questions that are repeated, and of progress.
 MAX_BYTES_KEPT = 16_000_000
 BEAT_S = 1.0
+
+
+@cache
+def reference() -> str:
+    """The page that describes the interface."""
+    return page_of(document())
 
 
 class ApiFront:
@@ -82,7 +89,7 @@ class ApiFront:
                 works.append(keep_probing(self._bootstrap, self._settings.canary_every_s))
             tasks = [asyncio.create_task(work) for work in works]
             try:
-                yield WithConsole(app)
+                yield WithConsole(app, reference)
             finally:
                 for task in tasks:
                     task.cancel()

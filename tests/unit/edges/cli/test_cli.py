@@ -86,6 +86,29 @@ def test_a_command_that_only_talks_to_the_log_imports_no_stage(module: str):
     assert done.stdout == "[]\n"
 
 
+@pytest.mark.parametrize(
+    ("line", "suggests"),
+    [
+        (("tail", "messages.in", "--timeout", "3"), None),
+        (("tail", "messages.in", "--limt", "3"), "--limit"),
+        (("ask", "hi", "--conv", "c1"), "--conversation"),
+        (("dlq", "list", "--tenat", "acme"), "--tenant"),
+        (("dlq", "list", "--timeout", "3"), None),
+    ],
+)
+def test_only_an_option_that_is_nearly_the_same_is_suggested(
+    fathom: Fathom, line: tuple[str, ...], suggests: str | None
+):
+    ended = fathom(*line)
+    assert ended.returncode == 2
+    assert "No such option: --" in ended.stderr
+    if suggests is None:
+        assert "ossible options" not in ended.stderr
+        assert "Did you mean" not in ended.stderr
+    else:
+        assert suggests in ended.stderr
+
+
 def test_a_python_that_is_too_old_is_told_so(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
     monkeypatch.setattr(sys, "version_info", (3, 10, 4))
     with pytest.raises(SystemExit) as end:

@@ -10,7 +10,9 @@ from streams.edges.console.pages import POLICY, STATIC, WithConsole
 
 @pytest.fixture
 def client() -> TestClient:
-    return TestClient(WithConsole(PlainTextResponse("the interface", 401)), follow_redirects=False)
+    return TestClient(
+        WithConsole(PlainTextResponse("the interface", 401), lambda: "<p>the reference</p>"), follow_redirects=False
+    )
 
 
 def test_every_file_that_ships_is_served_as_what_it_is(client: TestClient) -> None:
@@ -53,6 +55,20 @@ def test_a_page_that_is_known_is_not_sent_again(client: TestClient) -> None:
     again = client.get("/console/console.js", headers={"if-none-match": first.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
     assert client.head("/console/console.js").headers["content-length"] == first.headers["content-length"]
+
+
+def test_a_browser_that_names_no_page_is_led_to_the_console(client: TestClient) -> None:
+    answer = client.get("/", headers={"accept": "text/html,application/xhtml+xml,*/*;q=0.8"})
+    assert (answer.status_code, answer.headers["location"]) == (307, "console/")
+    assert client.get("/", headers={"accept": "application/json"}).text == "the interface"
+
+
+def test_the_interface_is_described_at_docs_without_a_token(client: TestClient) -> None:
+    answer = client.get("/docs")
+    assert (answer.status_code, answer.text) == (200, "<p>the reference</p>")
+    assert answer.headers["content-type"].startswith("text/html")
+    assert answer.headers["content-security-policy"] == POLICY
+    assert client.post("/docs").status_code == 405
 
 
 def test_all_else_is_the_interfaces(client: TestClient) -> None:

@@ -201,6 +201,11 @@ def test_a_parameter_that_is_none_is_refused(standing: Standing, path: str):
 def test_another_path_or_method_is_a_problem_too(tmp_path: Path):
     async def story(client: httpx.AsyncClient) -> None:
         assert "/ask, /assess" in detail(await client.post("/asks"), 404)
+        of_openai = await client.post("/v1/embeddings", json={"input": "x"})
+        assert of_openai.status_code == 404
+        assert of_openai.json()["error"]["message"] == (
+            "there is no such path; there are /v1/chat/completions, /v1/models, /v1/models/{model}, /v1/responses"
+        )
         refused = await client.get("/ask")
         assert "Allow" in detail(refused, 405)
         assert refused.headers["allow"] == "POST"
