@@ -24,8 +24,7 @@ from schemas.depth import DepthLevel
 
 PREFIX = "FATHOM_"
 # Names read elsewhere: by tests, and by the client libraries.
-OTHERS = frozenset({"FATHOM_KAFKA_LIBS", "FATHOM_URL", "FATHOM_TOKEN", "FATHOM_TOKEN_FILE"})
-OTHERS_BEGIN = ("FATHOM_TEST_",)
+OTHERS_BEGIN, OTHERS = ("FATHOM_TEST_",), {"FATHOM_KAFKA_LIBS", "FATHOM_URL", "FATHOM_TOKEN", "FATHOM_TOKEN_FILE"}
 # Cognition's settings keep the names of its specification: the field in capitals, without the prefix.
 COGNITION = "RAG_"
 # Named by the same specification.

@@ -157,15 +157,19 @@ async def consuming(
         worker = await _start(stack, settings, stages, bootstrap, shown, models, listener, served)
         if filling:
             stack.callback(asyncio.create_task(filling.run(bootstrap)).cancel)
-        gc.freeze()
-        gc.set_threshold(*COLLECT)
-        gc.enable()
+        _collect_what_is_new()
         _report(stack, worker.failed(), ended)
         if home is not None:
             stack.callback(homes.unpublish, home)
             shared = await stack.enter_async_context(serving(home, cast("ServedGraph", stores.graph), stores.index))
             homes.publish(home, homes.Addresses(os.getpid(), bootstrap, worker.http, str(shared)))
         yield Running(bootstrap, worker.http, ended)
+
+
+def _collect_what_is_new() -> None:
+    gc.freeze()
+    gc.set_threshold(*COLLECT)
+    gc.enable()
 
 
 async def _start_embedded(

@@ -97,5 +97,5 @@ def _named(module: ModuleType, node: ast.AST) -> object:
     if isinstance(node, ast.Name):
         return vars(module).get(node.id)
     if isinstance(node, ast.Attribute) and isinstance(owner := _named(module, node.value), ModuleType):
-        return vars(owner).get(node.attr)
+        return getattr(owner, node.attr, None)  # a module may make it when it is asked
     return None

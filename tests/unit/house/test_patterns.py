@@ -58,8 +58,9 @@ def seconds(each: Used, unit: str, size: int) -> float:
             for _ in each.pattern.finditer(hostile):
                 pass
         else:
-            each.pattern.match(hostile)
-            each.pattern.fullmatch(hostile)
+            for way in ("match", "fullmatch"):
+                if way in each.ways:
+                    getattr(each.pattern, way)(hostile)
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
     except TimeoutError:
         return math.inf

@@ -57,7 +57,6 @@ class Damaged:
             graph_writer=self.graph,
             decisions=self.graph,
             tokens=built.tokens,
-            language=built.language,
             checks=dict.fromkeys(("graph", "index", "working_set"), answers),
             unfilled={name: data / name for name in names},
         )
