@@ -186,10 +186,13 @@ def _locked(directory: Path) -> int:
         raise BrokerFailed(f"The broker's directory {directory} cannot be written: {e.strerror}.") from e
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as e:
+    except BlockingIOError as e:
         owner = os.pread(lock, 32, 0).decode().strip() or "unknown"
         os.close(lock)
         raise BrokerFailed(f"{directory} is in use by another broker, process {owner}.") from e
+    except OSError as e:
+        os.close(lock)
+        raise BrokerFailed(f"{directory / 'lock'} cannot be locked: {e.strerror}; use a file system with locks.") from e
     os.ftruncate(lock, 0)
     os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
     return lock

@@ -2,7 +2,8 @@
 
 import logging
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,16 @@ LOGGER = logging.getLogger("fathom.broker")
 # What is kept of a damaged file, beside it, until somebody removes it.
 DAMAGED = ".damaged"
 RESTORE = "take the file from a backup, or take that line out of it: `up` makes its own topics again with their records"
+
+
+@contextmanager
+def named(path: Path) -> Iterator[None]:
+    """The use of a descriptor: its errors name the file."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or str(path)
+        raise
 
 
 class AppendFile:
@@ -31,8 +42,9 @@ class AppendFile:
             self._descriptor = os.open(self.path, flags, 0o600)
         written = 0
         try:
-            while written < len(piece):
-                written += os.write(self._descriptor, piece[written:])
+            with named(self.path):
+                while written < len(piece):
+                    written += os.write(self._descriptor, piece[written:])
         except OSError:
             # A partial piece would corrupt the file as soon as the next one follows it.
             os.ftruncate(self._descriptor, self.size)
@@ -48,7 +60,8 @@ class AppendFile:
 
     def sync(self) -> None:
         if self._descriptor >= 0:
-            os.fsync(self._descriptor)
+            with named(self.path):
+                os.fsync(self._descriptor)
 
     def close(self, sync: bool = True) -> None:
         if self._descriptor >= 0:
@@ -154,6 +167,7 @@ def replace_file(path: Path, content: bytes, sync: bool = True) -> None:
 def sync_directory(path: Path) -> None:
     descriptor = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(descriptor)
+        with named(path):
+            os.fsync(descriptor)
     finally:
         os.close(descriptor)

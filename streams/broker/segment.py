@@ -22,7 +22,7 @@ import orjson
 
 from streams.broker import batch as batches
 from streams.broker.damage import Damage, empty_batches, examined, sound
-from streams.broker.journal import DAMAGED, AppendFile, replace_file
+from streams.broker.journal import DAMAGED, AppendFile, named, replace_file
 from streams.kafka.record_batches import HEADER_SIZE, MAGIC, Batch, header
 
 LOGGER = logging.getLogger("fathom.broker")
@@ -222,8 +222,9 @@ class Segment(AppendFile):
         if descriptor < 0:
             descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
         try:
-            os.fsync(descriptor)
-            changed = os.fstat(descriptor).st_mtime_ns
+            with named(self.path):
+                os.fsync(descriptor)
+                changed = os.fstat(descriptor).st_mtime_ns
         finally:
             os.close(descriptor)
         self._synced = size

@@ -30,6 +30,7 @@ LOGGER = logging.getLogger("fathom.up")
 RETRY_S = 5.0
 # The longest pause after a batch, as long as which it is: packs have at least half of the event loop.
 LONGEST_PAUSE_S = 1.0
+STEPS = 10
 GRAPH, INDEX = "graph", "index"
 
 Refuse = Callable[[str], None]
@@ -89,7 +90,8 @@ class Refilling:
             return await views.fill(log, spans, views.Views(stages, built), chosen, progress.advance, progress.pause)
 
     def _tell(self, done: int, total: int) -> None:
-        self._why = f"it is filled again from the log, {done:,} of {total:,} records so far"
+        # In steps: each is logged as a change of the store's state.
+        self._why = f"it is filled again from the log, {STEPS * done // total / STEPS:.0%} of {total:,} records so far"
 
     def _refuse(self, name: str) -> None:
         """Raise `Unavailable` until the store is filled."""

@@ -51,6 +51,10 @@ class Ownership:
             owner = os.read(self._handle, 200).decode(errors="replace")
             os.close(self._handle)
             raise DirectoryInUse(directory, owner) from error
+        except OSError as error:
+            # Some file systems have no locks, and a lock is of a descriptor, which has no name.
+            os.close(self._handle)
+            raise OSError(error.errno, f"cannot be locked: {error.strerror}", str(path)) from error
         os.ftruncate(self._handle, 0)
         os.pwrite(self._handle, f"pid {pid or os.getpid()}".encode(), 0)
 

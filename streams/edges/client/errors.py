@@ -118,11 +118,25 @@ def _sentence(error: BaseException, name: str) -> str:
         place = f"{error.filename}: " if error.filename else ""
         if error.errno == ENOSPC:
             return f"{place}the disk is full; free some of it (`df -h` shows which), or use another place"
-        return f"{place}{error.strerror}; check the path and its permissions"
+        if place:
+            return f"{place}{error.strerror}; check the path and its permissions"
+        # As of a clock that is set to what the system does not take, or a connection.
+        return (
+            f"{error.strerror} (error {error.errno} in {_raised_in(error)}, which names no file); check the clock and "
+            "the network of this machine, or run it again with FATHOM_LOG_LEVEL=debug to see what was called"
+        )
     said = (str(error) or type(error).__name__).rstrip(".")
     if name == "BrokerFailed" and said.endswith("is taken"):
         return f"{said}; choose another with --port, or --port 0 for any that is free"
     return f"{said}; {NEXT[name]}" if name in NEXT else said
+
+
+def _raised_in(error: BaseException) -> str:
+    """The function that an error was raised in."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return "an unknown place" if trace is None else trace.tb_frame.f_code.co_qualname
 
 
 def nearest(wrong: str, known: Iterable[str]) -> str:

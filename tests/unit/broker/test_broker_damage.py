@@ -382,7 +382,7 @@ def test_a_closed_file_that_cannot_reach_the_disk_is_told_and_the_log_goes_on(
         await broker.stop()
 
     asyncio.run(life())
-    assert "the disk refuses: [Errno 5] Input/output error" in caplog.text
+    assert f"the disk refuses: [Errno 5] Input/output error: '{tmp_path / 'logs' / 't-0'}" in caplog.text
     assert readable(PartitionLog(tmp_path / "logs" / "t-0", 8)) == [*range(8)]
 
 

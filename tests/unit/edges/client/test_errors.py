@@ -1,11 +1,14 @@
 """Every error of a command is one sentence with a next step, and an exit code."""
 
+import errno
+import fcntl
 import sys
 
 import pytest
 from aiokafka.errors import KafkaConnectionError
 
 from agents.errors import Unavailable
+from streams.broker.broker import Broker, BrokerSettings
 from streams.broker.errors import BrokerFailed
 from streams.config import ConfigError
 from streams.edges.client.errors import (
@@ -23,6 +26,7 @@ from streams.edges.client.errors import (
 from streams.faust.consumer_group import GroupError
 from streams.kafka.topics_plan import TopicError
 from streams.runtime.data_dir import AlreadyRunning, BadDirectory
+from streams.stores.ownership import Ownership
 from streams.stores.settings import UnsupportedUrl
 
 
@@ -104,3 +108,33 @@ def test_on_a_terminal_alone_an_error_names_its_page(
     lines = capsys.readouterr().err.splitlines()
     assert lines[-1] == last
     assert len(lines) == (2 if "see" in last else 1)
+
+
+def test_an_error_of_the_system_names_its_file_or_the_call_that_has_none(tmp_path):
+    def asked_with_a_wrong_clock() -> None:
+        raise OSError(errno.EINVAL, "Invalid argument")
+
+    with pytest.raises(FileNotFoundError) as missing:
+        (tmp_path / "missing").read_bytes()
+    with pytest.raises(OSError, match="Invalid argument") as nameless:
+        asked_with_a_wrong_clock()
+    assert explain(missing.value) == (
+        f"{tmp_path / 'missing'}: No such file or directory; check the path and its permissions", FAILURE
+    )  # fmt: skip
+    sentence, code = explain(nameless.value)
+    assert code == FAILURE
+    assert "asked_with_a_wrong_clock" in sentence
+    assert "check the path" not in sentence
+    assert "; check the clock and the network of this machine" in sentence
+
+
+def test_a_directory_that_cannot_be_locked_is_named(tmp_path, monkeypatch):
+    def no_locks(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", no_locks)
+    with pytest.raises(OSError, match="No locks available") as refused:
+        Ownership(tmp_path / "graph")
+    assert explain(refused.value)[0].startswith(f"{tmp_path / 'graph' / 'owner.lock'}: cannot be locked: No locks")
+    with pytest.raises(BrokerFailed, match=r"lock cannot be locked: No locks available"):
+        Broker(BrokerSettings(tmp_path / "broker"))
