@@ -31,6 +31,7 @@ from tests.console.jobs import Json
 TOKEN = "a-token-of-a-test-0123456789"
 PAUSE_S = 0.02
 FAST_S = 0.004
+LONG_S = 30.0
 MANY = 5_000
 # Where a held stream stops.
 STOPS = ("PACK_PLANNED", "COGRAG_RETRIEVAL_START")
@@ -80,6 +81,8 @@ class Stub:
             return self._stream(self._many(message))
         if message == "late":
             return self._stream(self._late(replay=replay))
+        if message == "unseen":
+            await asyncio.sleep(LONG_S)  # as long as the server itself waits for the first event
         if message not in self.records:
             return JSONResponse({"title": "Not Found", "detail": f"no events of a message {message!r}"}, 404)
         return self._stream(self._told(message, after))
@@ -236,9 +239,10 @@ class Stub:
             Route("/operations/lag", self.lag),
             Route("/operations/replays", self.replays),
             Route("/operations/replays/{replay}", self.replay),
+            Route("/openapi.json", lambda _: JSONResponse({})),
             Route("/stub/{what}", self.do, methods=["GET", "POST"]),
         ]
-        return WithConsole(_guarded(Starlette(routes=routes)))
+        return WithConsole(_guarded(Starlette(routes=routes)), lambda: "")
 
 
 def frame(event: str, data: Json, at: str | None) -> str:

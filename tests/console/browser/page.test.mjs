@@ -32,14 +32,51 @@ test("the token leaves the address, stays in the tab, and is asked for where the
     assert.equal(page.url(), `${URL_OF}/console/#/ask`);
     assert.equal(await page.evaluate(() => sessionStorage.getItem("fathom.token")), TOKEN);
     assert.ok(!(await page.evaluate(() => JSON.stringify(localStorage))).includes(TOKEN));
-    await page.getByRole("button", { name: "Forget the token" }).click();
+    await page.getByRole("button", { name: "Sign out" }).click();
     await page.getByLabel("Token").fill("wrong-token-0123456789");
     await page.getByRole("button", { name: "Use it" }).click();
-    await page.goto(`${URL_OF}/console/#/decisions`);
+    // At once, before anything is asked with it; and it is not kept.
+    await page.getByRole("alert").getByText("does not know this token").waitFor();
+    assert.equal(await page.evaluate(() => sessionStorage.getItem("fathom.token")), null);
+    await page.getByLabel("Token").fill(TOKEN);
+    await page.getByRole("button", { name: "Use it" }).click();
+    await page.getByRole("heading", { name: "Ask" }).waitFor();
+  });
+});
+
+test("a question that was typed is there again after the token was refused", async () => {
+  await at("/ask", async (page) => {
+    const question = page.getByRole("textbox", { name: "Question" });
+    await question.fill("Which dock has the red crane?");
+    // The server has got another token meanwhile.
+    await page.evaluate(() => sessionStorage.setItem("fathom.token", "an-old-token-0123456789"));
+    await page.getByRole("button", { name: "Ask", exact: true }).click();
     await page.getByRole("alert").getByText("does not know this token").waitFor();
     await page.getByLabel("Token").fill(TOKEN);
     await page.getByRole("button", { name: "Use it" }).click();
-    await page.getByRole("heading", { name: "Decisions" }).waitFor();
+    assert.equal(await question.inputValue(), "Which dock has the red crane?");
+    await page.getByRole("button", { name: "Ask", exact: true }).click();
+    await complete(page);
+    await page.goto(`${URL_OF}/console/#/ask`);
+    assert.equal(await question.inputValue(), "");
+  });
+});
+
+test("a message that nobody sent is said to be unknown", async () => {
+  await at("/message/nosuch", async (page) => {
+    await page.locator(".link.unknown").getByText("unknown", { exact: true }).waitFor();
+    await page.getByRole("region", { name: "Details" }).getByText("No message with this id.").waitFor();
+    assert.ok(!(await page.locator("main").innerText()).includes("Waiting for the first event"));
+  });
+  await at("/message/unseen", async (page) => {
+    // Its events are waited for: while they are, its pack is asked for, and there is none either.
+    await page.locator(".link.unknown").getByText("unknown", { exact: true }).waitFor();
+    await page.getByRole("region", { name: "Details" }).getByText("No message with this id.").waitFor();
+  });
+  await at("/nowhere", async (page) => {
+    await page.getByText("There is no such view.").waitFor();
+    await page.getByRole("main").getByRole("link", { name: "Ask" }).click();
+    await page.getByRole("heading", { name: "Ask" }).waitFor();
   });
 });
 
@@ -215,7 +252,7 @@ test("a message that was over before the page was opened can be turned back to i
 
 test("the same at another depth stands beside it", async () => {
   await at("/ask?q=Qual+o+prazo%3F&not=D3", async (page) => {
-    assert.equal(await page.getByLabel("Beside it").inputValue(), "D1");
+    assert.equal(await page.getByLabel("Compare with").inputValue(), "D1");
     await page.getByLabel("Depth").selectOption("D3");
     await page.getByRole("button", { name: "Ask", exact: true }).click();
     await page.getByRole("heading", { name: "D1 · Qual o prazo?" }).waitFor();

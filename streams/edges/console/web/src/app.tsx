@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
-import { onRefusedToken } from "./data/api.ts";
+import { isKnown, onRefusedToken } from "./data/api.ts";
 import { address, routeOf } from "./data/routes.ts";
 import type { Route } from "./data/routes.ts";
 import { forgetToken, keepToken, prefer, preference, token, tokenFromAddress } from "./data/session.ts";
@@ -56,7 +56,7 @@ export function App() {
       />
       <main ref={main} tabIndex={-1}>
         {held === null
-          ? <TokenForm refused={refused} keep={(text) => { keepToken(text); setRefused(false); setHeld(token()); }} />
+          ? <TokenForm refused={refused} setRefused={setRefused} keep={(text) => { keepToken(text); setHeld(token()); }} />
           : <View route={route} announce={setLive} />}
       </main>
       <div class="unseen" role="status" aria-live="polite" id="said">{live}</div>
@@ -88,7 +88,7 @@ function View({ route, announce }: { route: Route; announce: (text: string) => v
     case "replay":
       return <Replay id={id} against={query.get("against") ?? ""} />;
     default:
-      return <p class="problem">{say("unknown")}</p>;
+      return <p class="problem">{say("unknown")} <a href={address("ask")}>{say("nav.ask")}</a></p>;
   }
 }
 
@@ -131,14 +131,31 @@ function Bar(given: BarProps) {
   );
 }
 
-function TokenForm({ refused, keep }: { refused: boolean; keep: (text: string) => void }) {
+interface TokenFormProps {
+  refused: boolean;
+  setRefused: (value: boolean) => void;
+  keep: (text: string) => void;
+}
+
+function TokenForm({ refused, setRefused, keep }: TokenFormProps) {
   const { say } = useSpeech();
   const [text, setText] = useState("");
+  const [problem, setProblem] = useState<string | null>(null);
+  const check = async (): Promise<void> => {
+    try {
+      const known = await isKnown(text.trim());
+      setRefused(!known);
+      if (known) keep(text);
+    } catch {
+      setProblem(say("token.unchecked"));
+    }
+  };
   return (
-    <form class="token" onSubmit={(event) => { event.preventDefault(); if (text.trim()) keep(text); }}>
+    <form class="token" onSubmit={(event) => { event.preventDefault(); setProblem(null); if (text.trim()) void check(); }}>
       <h1>{say("token.title")}</h1>
       <p>{say("token.why")}</p>
       {refused ? <p class="problem" role="alert">{say("token.refused")}</p> : null}
+      {problem ? <p class="problem" role="alert">{problem}</p> : null}
       <label>{say("token.label")}
         <input type="password" name="token" autocomplete="off" required value={text} onInput={(event) => setText(event.currentTarget.value)} />
       </label>

@@ -16,6 +16,7 @@ export interface Question {
 /** The page is at `…/console/`, the interface beside it. */
 const BASE = new URL("../", `${location.origin}${location.pathname}`);
 const NO_TOKEN = 401;
+const PRIVATELY: RequestInit = { cache: "no-store", credentials: "omit", referrerPolicy: "no-referrer" };
 const PACK_TRIES = 60;
 const PACK_RETRY_MS = 500;
 
@@ -24,6 +25,13 @@ let refusedToken: () => void = () => undefined;
 /** Call this when a token is not known to the server. */
 export function onRefusedToken(tell: () => void): void {
   refusedToken = tell;
+}
+
+/** Whether the server knows a token; throws where it cannot be asked. */
+export async function isKnown(bearer: string): Promise<boolean> {
+  const headers = { Authorization: `Bearer ${bearer}` };
+  const answer = await fetch(new URL("openapi.json", BASE), { method: "HEAD", headers, ...PRIVATELY });
+  return answer.status !== NO_TOKEN;
 }
 
 /** Send a question as a message; its id. With a depth it is made at that depth and no other. */
@@ -120,9 +128,7 @@ async function call(path: string, given: RequestInit = {}): Promise<Response> {
   const answer = await fetch(new URL(path, BASE), {
     ...given,
     headers: { ...(given.headers as Record<string, string>), ...authorization },
-    cache: "no-store",
-    credentials: "omit",
-    referrerPolicy: "no-referrer",
+    ...PRIVATELY,
   });
   if (answer.ok) return answer;
   if (answer.status === NO_TOKEN) {

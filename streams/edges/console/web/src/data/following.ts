@@ -8,13 +8,14 @@ import type { Connection } from "./follow.ts";
 import { stateOf } from "./pack.ts";
 import { pointer } from "./patch.ts";
 import { MessageReducer } from "./reducer.ts";
+import { isOurs } from "./session.ts";
 import type { ProgressRecord } from "./types.ts";
 
 export interface Followed {
   reducer: MessageReducer;
   /** Grows with each drawing. */
   version: number;
-  connection: Connection | "polling";
+  connection: Connection | "polling" | "unknown";
   why: string | null;
 }
 
@@ -58,7 +59,7 @@ export function useMessage(message: string, tell: (touched: Touched, reducer: Me
     const open = (after: string | null, signal: AbortSignal, replay: boolean) => events(message, after, signal, replay);
     void follow(state.reducer, { open, changed, connection, wait: pause }, ending.signal)
       .catch((error: unknown) => fromPack(message, error, state, connection, ending.signal));
-    void earlier(message, state.reducer, drawing, ending.signal);
+    void earlier(message, state.reducer, drawing, () => connection("unknown"), ending.signal);
     drawing();
     return () => ending.abort();
   }, [message]);
@@ -103,21 +104,36 @@ async function fromPack(
     state.reducer.restart({ pack, cognition: null });
     connection("ended");
   } catch (why) {
-    if (!signal.aborted) connection("refused", why instanceof Error ? why.message : `${why}`);
+    if (signal.aborted) return;
+    if (isNowhere(why, message)) connection("unknown");
+    else connection("refused", why instanceof Error ? why.message : `${why}`);
   }
 }
 
-/** While the server looks for events of an older message, its pack is shown. */
-async function earlier(message: string, reducer: MessageReducer, drawing: () => void, signal: AbortSignal): Promise<void> {
+/** Whether the server has neither events nor a pack of a message, and this tab has not just sent it. */
+function isNowhere(why: unknown, message: string): boolean {
+  return why instanceof Refused && why.status === 404 && !isOurs(message);
+}
+
+/** While the server looks for events of an older message, its pack is shown, or that there is none. */
+async function earlier(
+  message: string,
+  reducer: MessageReducer,
+  drawing: () => void,
+  unknown: () => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const begun = (): boolean => reducer.picture.pack !== null || reducer.picture.cognition !== null;
   try {
     await pause(EARLIER_MS, signal);
-    if (reducer.picture.pack !== null || reducer.picture.cognition !== null) return;
+    if (begun()) return;
     const pack = stateOf(await packToCome(message, signal, 1));
-    if (reducer.picture.pack !== null || reducer.picture.cognition !== null) return;
+    if (begun()) return;
     reducer.restart({ pack, cognition: null });
     drawing();
-  } catch {
-    // There is none yet: its events will tell.
+  } catch (why) {
+    // There is none yet: should it come, its events will tell.
+    if (!signal.aborted && !begun() && isNowhere(why, message)) unknown();
   }
 }
 

@@ -2,6 +2,7 @@
 
 const TOKEN = "fathom.token";
 const ASKED = "fathom.asked";
+const DRAFT = "fathom.draft";
 const MOST_ASKED = 30;
 
 export interface Asked {
@@ -41,6 +42,20 @@ export function asked(): Asked[] {
 
 export function keepAsked(one: Asked): void {
   sessionStorage.setItem(ASKED, JSON.stringify([one, ...asked()].slice(0, MOST_ASKED)));
+}
+
+/** Whether this tab has sent a message: its events are on their way then. */
+export function isOurs(message: string): boolean {
+  return asked().some((each) => each.id === message);
+}
+
+/** The question that was typed and not sent yet: what takes its view away must not lose it. */
+export function draft(): string {
+  return sessionStorage.getItem(DRAFT) ?? "";
+}
+
+export function keepDraft(question: string): void {
+  sessionStorage.setItem(DRAFT, question);
 }
 
 export function preference(name: string): string | null {

@@ -7,10 +7,10 @@ import { AnswerShown, NodeShown } from "./answer.tsx";
 import { ClaimShown } from "./claim.tsx";
 import { ClassShown, ItemShown, PackShown } from "./pack.tsx";
 
-export function Details({ row, picture }: { row: Row | undefined; picture: Picture }) {
+export function Details({ row, picture, unknown }: { row: Row | undefined; picture: Picture; unknown: boolean }) {
   const { say, word } = useSpeech();
   const cognition = picture.cognition ?? {};
-  if (row === undefined) return <p class="quiet">{say("message.waiting")}</p>;
+  if (row === undefined) return <p class="quiet">{say(unknown ? "message.unknown" : "message.waiting")}</p>;
   const { held } = row;
   switch (held.kind) {
     case "pack":

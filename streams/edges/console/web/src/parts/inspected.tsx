@@ -29,14 +29,15 @@ export function Inspected({ pack, other }: { pack: ContextPack; other?: Readonly
 
 function Facts({ pack }: { pack: ContextPack }) {
   const { say, word, locale } = useSpeech();
-  const evidence = pack.evidence ?? "unsearched";
+  const lacking = pack.degraded_reasons ?? [];
+  const evidence = pack.evidence ?? (lacking.length > 0 ? "late" : "unsearched");
   return (
     <Fields
       of={[
         [say("pack.level"), <b>{pack.depth_level}</b>],
         [say("inspect.strategy"), pack.strategy],
         [say("inspect.evidence"), <State of={evidence === "found" ? "ok" : evidence} says={word("inspect.evidence.", evidence)} />],
-        [say("inspect.degraded"), [...(pack.degraded_reasons ?? []), ...(pack.missing_sections ?? [])].join(", ")],
+        [say("inspect.degraded"), lacking.join(", ")],
         [say("inspect.confidence"), number(pack.confidence, locale, 2)],
         [say("pack.latency"), milliseconds(pack.latency_ms, locale)],
         [say("inspect.signals"), (pack.signals ?? []).map((each) => `${each.name} «${each.evidence}»`).join(" · ")],
@@ -92,7 +93,7 @@ function LeftOut({ pack }: { pack: ContextPack }) {
             <tbody>
               {dropped.map((each) => (
                 <tr key={each.id}>
-                  <td>{word("class.", each.memory_class)}</td><td>{each.reason}</td><td class="n">{number(each.tokens, locale)}</td>
+                  <td>{word("class.", each.memory_class)}</td><td>{word("dropped.", each.reason)}</td><td class="n">{number(each.tokens, locale)}</td>
                   <td class="n">{number(each.score, locale, 3)}</td><td><code>{each.id}</code></td>
                 </tr>
               ))}

@@ -49,7 +49,7 @@ export function PackShown({ pack }: { pack: PackState }) {
       {dropped.length > 0 ? (
         <Block title={say("dropped")}>
           <ul class="lines">
-            {dropped.map((item) => <li key={item.item_id}><span class="struck">{item.title ?? item.item_id}</span> <span class="quiet">{item.reason}</span></li>)}
+            {dropped.map((item) => <li key={item.item_id}><span class="struck">{item.title ?? item.item_id}</span> <span class="quiet">{word("dropped.", item.reason)}</span></li>)}
           </ul>
         </Block>
       ) : null}
@@ -105,7 +105,7 @@ export function ItemShown({ item, kept }: { item: KeptItem | DroppedItem; kept: 
       <Fields
         of={[
           [say("section"), word("class.", SECTIONS[item.section] ?? item.section)],
-          [say("why"), said(item.reason)],
+          [say("why"), kept ? said(item.reason) : word("dropped.", said(item.reason))],
           [say("tokens"), number(item.tokens, locale)],
           [say("score"), number(whole.score, locale, 3)],
           [say("source"), placeOf(whole.source) ? <code>{placeOf(whole.source)}</code> : null],

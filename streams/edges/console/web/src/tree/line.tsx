@@ -32,7 +32,7 @@ export function describe(row: Row, speech: Speaker): string {
     case "kept":
       return [held.item.title ?? held.item.item_id, say("kept"), said(held.item.reason)].filter(Boolean).join(", ");
     case "dropped":
-      return [held.item.title ?? held.item.item_id, say("dropped"), held.item.reason].join(", ");
+      return [held.item.title ?? held.item.item_id, say("dropped"), word("dropped.", held.item.reason)].join(", ");
     case "cognition":
       return [say("answer"), statusOf(held.cognition, speech)].join(", ");
     case "node": {
@@ -84,7 +84,7 @@ export function line(row: Row, speech: Speaker) {
         <>
           <span class="mark skipped" aria-hidden="true" />
           <span class="name struck">{held.item.title ?? held.item.item_id}</span>
-          <span class="quiet">{held.item.reason}</span>
+          <span class="quiet">{word("dropped.", held.item.reason)}</span>
         </>
       );
     case "node": {

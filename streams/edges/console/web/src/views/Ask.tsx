@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import { send } from "../data/api.ts";
 import type { Question } from "../data/api.ts";
 import { address } from "../data/routes.ts";
-import { asked, keepAsked, prefer, preference } from "../data/session.ts";
+import { asked, draft, keepAsked, keepDraft, prefer, preference } from "../data/session.ts";
 import { time } from "../data/text.ts";
 import { useSpeech } from "../language/say.ts";
 
@@ -14,7 +14,7 @@ const NOTHING = "none";
 
 export function Ask({ query }: { query: URLSearchParams }) {
   const { say, locale } = useSpeech();
-  const [question, setQuestion] = useState(query.get("q") ?? "");
+  const [question, setQuestion] = useState(query.get("q") ?? draft());
   const [user, setUser] = useState(preference("user") ?? "");
   const [conversation, setConversation] = useState(query.get("conversation") ?? "");
   const [client, setClient] = useState(preference("client") ?? "console");
@@ -35,6 +35,7 @@ export function Ask({ query }: { query: URLSearchParams }) {
     try {
       const id = await send(one);
       keepAsked({ id, question, at: new Date().toISOString() });
+      keepDraft("");
       if (beside === NOTHING) {
         location.hash = address("message", [id]);
         return;
@@ -58,7 +59,7 @@ export function Ask({ query }: { query: URLSearchParams }) {
             rows={3}
             required
             value={question}
-            onInput={(event) => setQuestion(event.currentTarget.value)}
+            onInput={(event) => { setQuestion(event.currentTarget.value); keepDraft(event.currentTarget.value); }}
             onKeyDown={(event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void ask(); }}
           />
         </label>

@@ -82,7 +82,7 @@ export function Message({ id, chosen, announce }: { id: string; chosen: string; 
           aria-label={say("message.details")}
           onKeyDown={(event) => event.key === "Escape" && focusTree()}
         >
-          <Details row={shown as Row | undefined} picture={picture} />
+          <Details row={shown as Row | undefined} picture={picture} unknown={followed.connection === "unknown"} />
         </div>
       </div>
     </div>

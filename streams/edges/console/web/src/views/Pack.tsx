@@ -5,13 +5,14 @@ import { useState } from "preact/hooks";
 import { explanation, packToCome } from "../data/api.ts";
 import { useLoaded } from "../data/loading.ts";
 import { address } from "../data/routes.ts";
+import { isOurs } from "../data/session.ts";
 import type { ContextPack } from "../data/types.ts";
 import { useSpeech } from "../language/say.ts";
 import { Inspected, idsOf } from "../parts/inspected.tsx";
 
 export function Pack({ id }: { id: string }) {
   const { say } = useSpeech();
-  const { value, why } = useLoaded((signal) => packToCome(id, signal), [id]);
+  const { value, why } = useLoaded((signal) => packToCome(id, signal, isOurs(id) ? undefined : 1), [id]);
   if (value === null) return <Waiting why={why} />;
   return (
     <div class="inspected">
