@@ -21,6 +21,12 @@ if [ ! -s secrets/master_key ]; then
     chmod 644 secrets/master_key
     printf 'made deploy/secrets/master_key\n'
 fi
+# The key of the model's server behind /v1 (docs/openai.md): write it here; a local model asks for none.
+if [ ! -s secrets/upstream_key ]; then
+    printf '%s' "${FATHOM_UPSTREAM_KEY:-no-key-yet}" > secrets/upstream_key
+    chmod 644 secrets/upstream_key
+    printf 'made deploy/secrets/upstream_key\n'
+fi
 # Whose the token of /ask is: add others beside it.
 if [ ! -s secrets/ask_tokens ]; then
     token=$(LC_ALL=C tr -dc 'A-Za-z0-9' < /dev/urandom | head -c 32)

@@ -18,6 +18,7 @@ from streams.edges.http import tokens
 from streams.edges.http.tokens import Grant
 from streams.stores.keys.master_key import read_master_key
 from streams.topology import GROUPS, stages_of
+from streams.version import version
 from tests.checkout import ROOT
 
 SCHEMA = json.loads((ROOT / "tests/unit/house/compose-spec.json").read_text())
@@ -25,7 +26,7 @@ COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
 KEYS: dict[str, Any] = yaml.safe_load((ROOT / "deploy/compose.keys.yml").read_text())
 DOCKERFILE = (ROOT / "deploy/Dockerfile").read_text()
-EXACT = re.compile(r"[\w./-]+:v?\d+\.\d+\.\d+(-[a-z0-9.-]+)?")
+EXACT = re.compile(r"[\w./-]+:v?\d+\.\d+\.\d+(-[a-z0-9.-]+|\.dev\d+)?")
 PROFILES = {"core", "obs", "ui", "demo"}
 # Their images write configuration into themselves as they start.
 WRITABLE = {"kafka", "qdrant", "neo4j"}
@@ -34,7 +35,9 @@ SECRET = re.compile(r"PASSWORD|API_KEY|AUTH|TOKEN|SECRET")
 
 
 def environment(name: str) -> dict[str, str]:
-    return {key: value for key, value in SERVICES[name].get("environment", {}).items() if key.startswith("FATHOM_")}
+    """What a service states; what it has from whoever runs Compose, where they state it, has no value here."""
+    stated = SERVICES[name].get("environment", {}).items()
+    return {key: value for key, value in stated if key.startswith("FATHOM_") and value is not None}
 
 
 def workers() -> dict[str, list[str]]:
@@ -175,7 +178,8 @@ def test_each_secret_is_made_once_and_lies_where_its_owner_alone_gets_in(tmp_pat
     named = [*COMPOSE["secrets"].values(), *KEYS["secrets"].values()]
     assert {f"./deploy/secrets/{name}" for name in read} == {each["file"] for each in named}
     read_master_key(tmp_path / "secrets/master_key")
-    assert all(len(text) >= 32 for text in read.values())
+    # The key of a model's server is nobody's to make.
+    assert all(len(text) >= 32 for name, text in read.items() if name != "upstream_key")
     assert read["neo4j_auth"] == f"neo4j/{read['neo4j_password']}"
     known = tokens.of_file(tmp_path / "secrets/ask_tokens", "ask_tokens_file")
     [token] = json.loads(read["ask_tokens"])
@@ -212,8 +216,21 @@ def test_with_keys_of_persons_every_process_that_speaks_of_them_has_them():
         assert own[field] == sessions[field], field
 
 
+def test_the_front_before_a_model_is_served_with_the_interface_and_takes_its_address_from_whoever_runs_it():
+    front = SERVICES["ask"]
+    assert front["environment"]["FATHOM_UPSTREAM_URL"] is None
+    assert front["environment"]["FATHOM_UPSTREAM_KEY_FILE"] == "/run/secrets/upstream_key"
+    assert "upstream_key" in front["secrets"]
+    assert front["extra_hosts"] == ["host.docker.internal:host-gateway"]
+    assert config.load(environment("ask") | {"FATHOM_UPSTREAM_URL": "http://host.docker.internal:11434/v1"})
+    page = (ROOT / "docs/openai.md").read_text()
+    assert "FATHOM_UPSTREAM_URL=http://host.docker.internal:11434/v1 docker compose --profile core up -d --wait" in page
+    assert f"http://{front['ports'][0].rpartition(':')[0]}/v1" in page
+
+
 def test_the_dockerfile_builds_what_compose_runs():
     for name in (*workers(), "demo", "ask", "seal"):
+        assert SERVICES[name]["image"] == f"fathom:{version()}"
         assert SERVICES[name]["build"] == {"context": ".", "dockerfile": "deploy/Dockerfile"}
         assert SERVICES[name]["command"][0] == "fathom"
     [base] = re.findall(r"^FROM (\S+)$", DOCKERFILE, re.MULTILINE)
