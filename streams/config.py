@@ -131,6 +131,7 @@ class Settings(BaseSettings):
     )
     http_host: str = "127.0.0.1"
     http_port: int = Field(0, ge=0, le=65535, description="health and metrics; 0 picks a free port")
+    http_names: str = Field("", description="names, with commas, by which health, metrics and console are called")
     mcp_tenant: str = Field(DEFAULT_TENANT, description="whose memory `fathom mcp` on stdio asks")
     mcp_client: str = Field("mcp", description="which application asks over MCP on stdio")
     mcp_user: str | None = Field(None, description="who asks over MCP on stdio; the client by default")
@@ -141,9 +142,7 @@ class Settings(BaseSettings):
     ask_origins: str = Field("", description="web origins, with commas, that may call `fathom serve`")
     ask_calls_per_minute: int = Field(6_000, ge=1, description="requests of one token; more are told when to try again")
     ask_timeout_ms: int = Field(10_000, ge=100, description="how long `/ask` waits where the caller names no time")
-    ask_deep_timeout_ms: int = Field(
-        30_000, ge=100, description="how long a call with `deep=true` waits for its answer"
-    )
+    ask_deep_timeout_ms: int = Field(30_000, ge=100, description="how long a call with `deep=true` waits")
     ask_most_waiting: int = Field(1_000, ge=1, description="questions that wait for an answer at a time")
     progress: bool = Field(True, description="tell what each message has reached, for `GET /events`")
     events_most_streams: int = Field(100, ge=1, description="open streams of `GET /events` of one tenant")

@@ -52,6 +52,7 @@ from streams.views.turn_log import KafkaTurnLog
 from streams.views.vote_log import KafkaVoteLog
 from streams.views.votes import RecoverableVotes
 from streams.views.working_sets import RecoverableWorkingSets
+from streams.web_pages import names_of
 
 LOGGER = logging.getLogger("fathom.worker")
 BEAT_EVERY_S = 0.5
@@ -126,7 +127,7 @@ class Worker:
         self._views: dict[str, RecoverableWorkingSets | RecoverableToolSessions | RecoverableVotes] = {}
         self.health = Health(self._describe)
         self._api = api
-        self._server = HealthServer(self.health, listener)
+        self._server = HealthServer(self.health, listener, names_of(settings))
 
     @property
     def http(self) -> str:

@@ -11,7 +11,7 @@ GET /metrics         Prometheus text format
 import asyncio
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import AbstractAsyncContextManager
 from typing import Literal, Protocol
 
@@ -28,8 +28,10 @@ from agents.ports.graph import DecisionReader
 from streams.runtime.health import Health
 from streams.telemetry import metrics
 from streams.version import version
+from streams.web_pages import PageGuard
 
 METRICS = "/metrics"
+UNGUARDED = ("/health/live", "/health/startup")
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 STOP_S = 5
 HEAD_S = 10.0
@@ -54,9 +56,10 @@ class ServedApi(Protocol):
 class HealthServer:
     """The server thread; `address` is that of the listener."""
 
-    def __init__(self, health: Health, listener: socket.socket) -> None:
+    def __init__(self, health: Health, listener: socket.socket, names: Collection[str] = ()) -> None:
+        """`names` are those by which a browser may call it, beside addresses and names of the inside."""
         self._listener = listener
-        self._front = _Front(health)
+        self._front = _Front(health, names)
         self._server = _ThreadedServer(server_config(self._front, lifespan="off"))
         self._api: tuple[ServedApi, str] | None = None
         self._thread = threading.Thread(target=self._run, name="http", daemon=True)
@@ -144,8 +147,8 @@ class _ThreadedServer(uvicorn.Server):
 class _Front:
     """Health and metrics without a token, everything else by the interface, where there is one."""
 
-    def __init__(self, health: Health) -> None:
-        self._probes = probes(health)
+    def __init__(self, health: Health, names: Collection[str]) -> None:
+        self._probes = probes(health, names)
         self.api: ASGIApp | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -153,8 +156,8 @@ class _Front:
         await (self._probes if own or self.api is None else self.api)(scope, receive, send)
 
 
-def probes(health: Health) -> Starlette:
-    """The application of health and metrics."""
+def probes(health: Health, names: Collection[str] = ()) -> ASGIApp:
+    """The application of health and metrics; a foreign page learns no more than that the process lives."""
     known = {"/health/live": health.live, "/health/ready": health.ready, "/health/startup": health.startup}
 
     async def answer(request: Request) -> Response:
@@ -170,4 +173,10 @@ def probes(health: Health) -> Starlette:
         return JSONResponse({"error": f"known paths: {', '.join([*known, METRICS])}"}, 404)
 
     routes = [*(Route(path, answer) for path in known), Route(METRICS, page)]
-    return Starlette(routes=routes, exception_handlers={404: unknown})
+    app = Starlette(routes=routes, exception_handlers={404: unknown})
+    guarded = PageGuard(app, names)
+
+    async def answered(scope: Scope, receive: Receive, send: Send) -> None:
+        await (app if scope["path"] in UNGUARDED else guarded)(scope, receive, send)
+
+    return answered

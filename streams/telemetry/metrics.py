@@ -197,6 +197,14 @@ CANARY_LEFT = Counter(
     "fathom_canary_left_total", "Questions of our own that were not erased in 30 seconds", registry=REGISTRY
 )
 
+CALLS_REFUSED = Counter(
+    "fathom_calls_refused_total",
+    "Calls over HTTP that were refused: without a known token (401), for this token, origin or host (403), as one of"
+    " too many (429)",
+    ("status",),
+    registry=REGISTRY,
+)
+
 RECORDS = logging.getLogger("fathom.record")
 
 
@@ -292,6 +300,12 @@ def set_up_logging(level: str, form: str, stream: IO[str] | None = None) -> None
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)
     logging.getLogger("fathom").setLevel(level.upper())
+
+
+def refused(status: int) -> None:
+    """Count a call that was refused for who makes it, or how often."""
+    if status in (401, 403, 429):
+        CALLS_REFUSED.labels(str(status)).inc()
 
 
 def log(logger: logging.Logger, level: int, event: str, **fields: object) -> None:

@@ -4,7 +4,7 @@ What the page may do is narrow, since it shows texts of strangers: its own scrip
 """
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 from starlette.requests import Request
@@ -12,6 +12,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from streams.edges.console.address import DOCS, PATH
+from streams.web_pages import PageGuard
 
 STATIC = Path(__file__).parent / "static"
 TYPES = {
@@ -39,17 +40,19 @@ HEADERS = {
 class WithConsole:
     """An application with the console at `/console/`, and its own description, a page, at `/docs`.
 
-    A browser that names no page is led to the console; every other path is the application's.
+    `names` are those by which a browser may call it, beside addresses and names of the inside. A browser that names no
+    page is led to the console; every other path is the application's.
     """
 
-    def __init__(self, app: ASGIApp, reference: Callable[[], str]) -> None:
+    def __init__(self, app: ASGIApp, reference: Callable[[], str], names: Collection[str] = ()) -> None:
         self._app = app
         self._reference = reference
+        self._page = PageGuard(self._served, names)
         self._files = _files()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and self._has(Request(scope)):
-            await self._answer(Request(scope))(scope, receive, send)
+            await self._page(scope, receive, send)
         else:
             await self._app(scope, receive, send)
 
@@ -58,6 +61,9 @@ class WithConsole:
         if path == "/":
             return request.method == "GET" and "text/html" in request.headers.get("accept", "")
         return path in (PATH, DOCS) or path.startswith(f"{PATH}/")
+
+    async def _served(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._answer(Request(scope))(scope, receive, send)
 
     def _answer(self, request: Request) -> Response:
         path = request.url.path

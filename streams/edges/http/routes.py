@@ -113,6 +113,7 @@ async def refusal(request: Request, error: Exception) -> Response:
     """Refusals of the routes, of FastAPI and of the router as problem details."""
     path = request.url.path
     if isinstance(error, Problem):
+        metrics.refused(error.status_code)
         return error.response(path)
     if isinstance(error, RequestValidationError):
         return Problem(422, _sentence(error, request.scope["route"])).response(path)

@@ -9,7 +9,7 @@ from agents.stages.assessor import Assessor
 from streams.config import Settings, listed
 from streams.edges.client import assessing, clients
 from streams.edges.http import serve, tokens
-from streams.edges.http.gate import GRANT, LOOPBACK, AuthMiddleware
+from streams.edges.http.gate import GRANT, AuthMiddleware
 from streams.edges.http.rate_limit import RateLimit
 from streams.edges.http.tokens import Grant
 from streams.edges.mcp import callers
@@ -17,6 +17,7 @@ from streams.edges.mcp.callers import Caller
 from streams.edges.mcp.server import server_of
 from streams.edges.mcp.tool import Context, ServerContext
 from streams.edges.mcp.toolbox import TOOLS
+from streams.web_pages import LOOPBACK
 
 PATH = "/mcp"
 MAX_BYTES = 2_000_000

@@ -68,6 +68,7 @@ ARROWS: Mapping[str, str] = {
     "streams.version": "",
     "streams.child_process": "",
     "streams.listening": "streams.config",
+    "streams.web_pages": "streams.config streams.telemetry",
     "streams.documents": "agents.core.documents agents.core.language agents.errors streams.child_process",
     "streams.models": "agents.errors agents.ports streams.config streams.stores streams.telemetry",
     "streams.stores": "agents.concurrency agents.core.language agents.errors",
@@ -93,7 +94,7 @@ ARROWS: Mapping[str, str] = {
         streams.dependencies streams.faust streams.kafka streams.listening streams.models streams.policies
         streams.runtime.admission streams.stage streams.stores streams.stores.graph streams.stores.passages
         streams.stores.remote streams.stores.sessions streams.telemetry streams.topology streams.version
-        streams.views""",
+        streams.views streams.web_pages""",
     "streams.runtime.admission": "streams.kafka",
     "streams.replay": """agents.core.conversation agents.core.packs agents.core.progress agents.core.quarantine
         agents.errors agents.ports agents.stages streams.broker streams.config streams.dependencies streams.kafka
@@ -113,7 +114,7 @@ ARROWS: Mapping[str, str] = {
         agents.core.decomposition agents.core.depth agents.core.documents agents.core.language agents.core.legal
         agents.core.packs agents.core.tools agents.ports agents.retrievers streams.stores.passages
         streams.testing streams.topology""",
-    "streams.edges.console": "",
+    "streams.edges.console": "streams.web_pages",
     "streams.evaluation.deep": "agents.core.language streams.evaluation",
     "streams.edges.client": """agents.core.assessment agents.core.depth agents.core.documents agents.core.packs
         agents.errors agents.ports agents.stages streams.config
@@ -124,7 +125,7 @@ ARROWS: Mapping[str, str] = {
     "streams.edges.audit": "agents.errors agents.ports streams.edges.client streams.explanations streams.kafka",
     "streams.edges.operations": "streams.edges.client streams.kafka streams.replay streams.topology",
     "streams.edges.http": """agents.core.packs agents.stages streams.config streams.edges.client streams.listening
-        streams.runtime streams.telemetry streams.version""",
+        streams.runtime streams.telemetry streams.version streams.web_pages""",
     "streams.edges.http.endpoints": """agents.core.documents agents.core.packs agents.errors agents.ports
         streams.edges.audit streams.edges.client streams.edges.http streams.edges.operations streams.explanations
         streams.kafka streams.topology""",
@@ -135,10 +136,10 @@ ARROWS: Mapping[str, str] = {
     "streams.edges.http.app": """agents.ports agents.stages streams.config streams.documents streams.edges.canary
         streams.edges.client streams.edges.console streams.edges.http streams.edges.http.endpoints
         streams.edges.http.events streams.edges.http.openai streams.kafka streams.listening streams.runtime
-        streams.telemetry""",
+        streams.telemetry streams.web_pages""",
     "streams.edges.mcp": """agents.core.claims agents.core.conversation agents.core.language agents.core.packs
         agents.stages streams.config streams.edges.client streams.edges.http streams.telemetry
-        streams.version""",
+        streams.version streams.web_pages""",
     # The command names the modules of its verbs in a table, `demo` and `eval` among them: it imports neither.
     "streams.edges.cli": """agents.core.assessment agents.core.language agents.core.packs agents.errors streams.config
         streams.edges.client streams.edges.client.persons streams.edges.console streams.edges.http
@@ -147,7 +148,7 @@ ARROWS: Mapping[str, str] = {
         streams.version""",
     "streams.edges.cli.audit": """agents.ports streams.audit streams.config streams.edges.audit streams.edges.cli
         streams.edges.client streams.edges.http streams.explanations streams.kafka streams.listening
-        streams.runtime""",
+        streams.runtime streams.web_pages""",
     "streams.edges.cli.demo": """agents.core.documents streams.config streams.edges.cli streams.edges.client
         streams.evaluation streams.policies streams.runtime streams.stores streams.stores.passages streams.telemetry
         streams.topology""",

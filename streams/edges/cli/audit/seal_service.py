@@ -10,6 +10,7 @@ from streams.config import Settings
 from streams.listening import listening
 from streams.runtime.health import Health, ProcessState
 from streams.runtime.health_server import HealthServer
+from streams.web_pages import names_of
 
 BEAT_S = 1.0
 # Beside the seconds between two heads: so long a first one over a large log may take.
@@ -55,7 +56,7 @@ async def _probed(health: SealerHealth, settings: Settings) -> AsyncIterator[Non
         yield
         return
     with listening(settings.http_host, settings.http_port, "FATHOM_HTTP_HOST", "FATHOM_HTTP_PORT") as listener:
-        probes = HealthServer(health, listener)
+        probes = HealthServer(health, listener, names_of(settings))
         probes.start()
         beating = asyncio.create_task(_beat(health))
         try:

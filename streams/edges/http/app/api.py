@@ -26,7 +26,7 @@ from streams.edges.http.endpoints.profiles import profiles_router
 from streams.edges.http.events.message_progress import ProgressStore
 from streams.edges.http.events.progress_tail import ProgressTail
 from streams.edges.http.events.routes import events_router
-from streams.edges.http.gate import LOOPBACK, AuthMiddleware
+from streams.edges.http.gate import AuthMiddleware
 from streams.edges.http.openai.routes import openai_router
 from streams.edges.http.openapi import HttpApi
 from streams.edges.http.pending_replies import PendingReplies
@@ -35,6 +35,7 @@ from streams.edges.http.request_reply import Exchange
 from streams.edges.http.sending import CallSender
 from streams.edges.http.tokens import Tokens
 from streams.telemetry.clock import SystemClock
+from streams.web_pages import LOOPBACK
 
 Decisions = Callable[[], DecisionReader | None]
 

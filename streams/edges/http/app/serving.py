@@ -30,6 +30,7 @@ from streams.runtime.health import Health, ProcessState
 from streams.runtime.health_server import HealthServer
 from streams.runtime.store_watch import Check, StoreWatch, answered, broker_probe
 from streams.telemetry import metrics
+from streams.web_pages import names_of
 
 # Of answers for questions that are repeated, and of progress.
 MAX_BYTES_KEPT = 16_000_000
@@ -89,7 +90,7 @@ class ApiFront:
                 works.append(keep_probing(self._bootstrap, self._settings.canary_every_s))
             tasks = [asyncio.create_task(work) for work in works]
             try:
-                yield WithConsole(app, reference)
+                yield WithConsole(app, reference, names_of(self._settings))
             finally:
                 for task in tasks:
                     task.cancel()
@@ -116,7 +117,7 @@ async def serve(settings: Settings, broker: str | None, host: str, port: int) ->
     health = _Health(front.exchange, watch)
     with listening(settings.http_host, settings.http_port, "FATHOM_HTTP_HOST", "FATHOM_HTTP_PORT") as listener:
         async with front.running(broker) as app:
-            probes = HealthServer(health, listener)
+            probes = HealthServer(health, listener, names_of(settings))
             probes.start()
             tasks = [asyncio.create_task(work) for work in (health.beating(), watch.run())]
             try:
