@@ -156,3 +156,26 @@ def test_an_index_that_was_optimised_by_an_earlier_version_is_emptied_to_be_fill
     asyncio.run(QdrantEdgeIndex(tmp_path, HashingEmbedder()).close())
     assert (tmp_path / NOTE).read_text() == note_of("HashingEmbedder", 64)
     assert not clear_if_outdated(tmp_path)
+
+
+def resident(directory: Path) -> int:
+    """The bytes of files of a directory that this process has in memory."""
+    found, ours = 0, False
+    for line in Path("/proc/self/smaps").read_text().splitlines():
+        if "-" in line.partition(" ")[0]:
+            ours = str(directory) in line
+        elif ours and line.startswith("Rss:"):
+            found += 1024 * int(line.split()[1])
+    return found
+
+
+def test_a_reopened_index_holds_in_memory_what_is_read_of_its_files(tmp_path: Path):
+    """Vectors lie in files of 32 MB, mostly holes, of which all pages were taken on opening."""
+    with asyncio.Runner() as runner:
+        for _ in range(2):
+            index = QdrantEdgeIndex(tmp_path, HashingEmbedder(), admin=True)
+            runner.run(index.upsert("acme", "semantic", passages(0, 100)))
+            held = resident(tmp_path)
+            assert "p7" in runner.run(ids(index))
+            runner.run(index.close())
+    assert 0 < held < 100_000_000

@@ -217,3 +217,17 @@ def test_a_burst_shares_a_bounded_number_of_connections_and_closing_leaves_none(
         watcher = client(server)
         asyncio.run(story())
         assert eventually(lambda: len(watcher.client_list()) == 1)
+
+
+def test_what_was_overwritten_leaves_the_disk(tmp_path: Path):
+    """Each turn writes its conversation's state anew: the file of writes grew to 64 MB before it was written again."""
+    with serving(tmp_path) as server, client(server) as known:
+        for _ in range(12):
+            for number in range(10):
+                known.set(f"k{number}", os.urandom(100_000))
+        for _ in range(100):
+            if (kept := sum(each.stat().st_size for each in tmp_path.rglob("*.*") if each.is_file())) < 8_000_000:
+                break
+            time.sleep(0.1)
+        assert kept < 8_000_000
+        assert len(known.get("k9")) == 100_000

@@ -263,7 +263,9 @@ class QdrantEdgeIndex:
 
 def _opened(path: Path, size: int) -> edge.EdgeShard:
     codes = edge.TurboQuantQuantizationConfig(bits=edge.TurboQuantBitSize.Bits4)
-    dense = edge.EdgeVectorParams(size=size, distance=edge.Distance.Cosine, quantization_config=codes)
+    # Else opening takes every page of files that are mostly holes, 64 MB a collection; what is read stays in memory.
+    held = edge.Memory.Cold
+    dense = edge.EdgeVectorParams(size=size, distance=edge.Distance.Cosine, quantization_config=codes, memory=held)
     words = edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf)
     config = edge.EdgeConfig(vectors={DENSE: dense}, sparse_vectors={TERMS: words})
     if path.exists():

@@ -44,6 +44,7 @@ save ""
 appendonly yes
 appendfsync everysec
 aof-load-truncated yes
+auto-aof-rewrite-min-size 4mb
 maxmemory-policy noeviction
 """
 
