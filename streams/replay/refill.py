@@ -55,6 +55,10 @@ class Refilling:
     async def run(self, bootstrap: str) -> None:
         """Fill the stores, and let them be read; what fails is logged and begun again."""
         began = asyncio.get_running_loop().time()
+        metrics.log(
+            LOGGER, logging.WARNING, "store.filling", stores=self._names,
+            why="it lacks what the log says", next="packs go on without it until store.filled",
+        )  # fmt: skip
         while True:
             try:
                 filled = await self._fill(bootstrap)

@@ -11,6 +11,7 @@ import kglite
 import pytest
 
 from agents.errors import Unavailable
+from agents.ports.passages import Passage
 from streams.runtime.stores import Stores, open_stores, open_whole_stores
 from streams.stores.damage import DamagedStore, is_unfilled, means_damage, set_aside
 from streams.stores.graph.kglite_engine import FILE, KgliteGraph
@@ -19,7 +20,7 @@ from streams.stores.passages import index_process
 from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
 from streams.stores.passages.vectors import HashingEmbedder
 from streams.stores.settings import StoreSettings
-from tests.contract.test_stores_open import remembered, settings, use
+from tests.contract.test_stores_open import NOON, remembered, settings, use
 
 Change = Callable[[bytes], bytes]
 
@@ -182,6 +183,31 @@ def test_what_is_no_damage_is_not_set_aside(data: Path) -> None:
 )
 def test_damage_is_told_from_what_an_engine_meets_in_sound_files(error: BaseException, damage: bool) -> None:
     assert means_damage(error) is damage
+
+
+@pytest.mark.parametrize(
+    ("file", "lacks"), [(None, False), ("segments/*/mutable_id_tracker.mappings", True), ("points", True)]
+)
+def test_an_index_that_opens_with_fewer_passages_than_it_was_closed_with_is_to_be_filled(
+    tmp_path: Path, file: str | None, lacks: bool
+) -> None:
+    # More than the engine has in its own log of writes.
+    passages = [Passage(f"p{number}", "message", f"o prazo é dia {number}", "pt", NOON) for number in range(300)]
+    index = tmp_path / "index"
+
+    async def closed(*written: Passage) -> None:
+        opened = QdrantEdgeIndex(index, HashingEmbedder())
+        await opened.upsert("acme", "episodic", written)
+        await opened.close()
+
+    asyncio.run(closed(*passages))
+    asyncio.run(closed())
+    assert not is_unfilled(index)
+    if file is not None:
+        [path] = [*(index / "episodic").glob(file), *index.glob(file)]
+        path.write_bytes(b"")
+    asyncio.run(closed())
+    assert is_unfilled(index) is lacks
 
 
 def test_an_index_process_that_dies_of_its_files_means_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,14 +1,17 @@
 """Version note of the embedded index's directory: an index that another version wrote is emptied and rebuilt."""
 
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
+
+import orjson
 
 from agents.ports.models import Embedder
 from streams.stores.damage import mark_unfilled
 from streams.stores.ownership import Ownership
 from streams.stores.passages.points import COLLECTIONS, TERMS, IncompatibleIndex
 
-NOTE = "embedder"
+NOTE, POINTS = "embedder", "points"
 # The codes that are kept beside the vectors; without them a search takes twice as long.
 CODES = "turbo_4"
 
@@ -49,6 +52,24 @@ def clear_if_outdated(directory: Path) -> bool:
     finally:
         owned.release()
     return True
+
+
+def note_points(directory: Path, sizes: Mapping[str, int]) -> None:
+    """Note how many points each collection has when it is closed: the engine opens some damaged files with fewer."""
+    (directory / POINTS).write_bytes(orjson.dumps(sizes))
+
+
+def lacks_points(directory: Path, sizes: Mapping[str, int]) -> bool:
+    """Whether a collection has fewer points than when it was closed in order; the note is of use once."""
+    note = directory / POINTS
+    try:
+        closed = orjson.loads(note.read_bytes())
+    except FileNotFoundError:
+        return False  # the process was killed, and the engine's own log has what it had not written
+    except orjson.JSONDecodeError:
+        return True
+    note.unlink()
+    return any(sizes.get(name, 0) < count for name, count in closed.items())
 
 
 def _written(note: Path) -> str:

@@ -23,7 +23,7 @@ from agents.core.retrieval.search_terms import question_terms
 from agents.errors import Unavailable
 from agents.ports.models import Embedder
 from agents.ports.passages import Hit, Page, Passage, PassageQuery
-from streams.stores.damage import opening
+from streams.stores.damage import mark_unfilled, opening
 from streams.stores.guard import CircuitBreaker
 from streams.stores.ownership import Ownership, private
 from streams.stores.passages.candidates import CANDIDATES, Candidates, Texts, hits_of
@@ -41,7 +41,7 @@ from streams.stores.passages.edge_search import (
     vector_of,
     visible_to,
 )
-from streams.stores.passages.index_layout import check
+from streams.stores.passages.index_layout import check, lacks_points, note_points
 from streams.stores.passages.lexical import asked, rarity_of, sparse, terms_of, weights_of
 from streams.stores.passages.points import (
     CHUNK,
@@ -93,6 +93,8 @@ class QdrantEdgeIndex:
                 for name in COLLECTIONS:
                     recover(directory / name)
                 self._shards = {name: self._open(directory / name) for name in COLLECTIONS}
+                if lacks_points(directory, self._sizes()):
+                    mark_unfilled(directory)
             self._recent = {name: RecentReads() for name in COLLECTIONS}
         except BaseException:
             # Also for Ctrl-C: a lock that stays would refuse the next attempt of this process.
@@ -151,9 +153,15 @@ class QdrantEdgeIndex:
 
     async def close(self) -> None:
         """Flush the shards and release the directory."""
-        for shard in self._shards.values():
-            shard.close()
-        self._owned.release()
+        try:
+            note_points(self._directory, self._sizes())
+        finally:
+            for shard in self._shards.values():
+                shard.close()
+            self._owned.release()
+
+    def _sizes(self) -> dict[str, int]:
+        return {name: shard.count(edge.CountRequest(exact=True)) for name, shard in self._shards.items()}
 
     async def _check(self) -> None:
         # The engine goes on writing into deleted files without an error.
