@@ -122,12 +122,13 @@ class LazyGroup(TyperGroup):
         self.commands = {name: lazy(name, place, line) for name, place, line in verbs}
 
     def invoke(self, ctx: Any) -> Any:
-        """The verb's result; of a misspelled option only what is nearly the same is suggested."""
+        """The verb's result; a refusal is worded as ours are, and suggests only what is nearly the same."""
         try:
             return super().invoke(ctx)
         except TyperException as error:
             if possible := getattr(error, "possibilities", None):
                 error.possibilities = [each for each in possible if _is_near(error.option_name, each)]  # type: ignore[attr-defined]
+            error.message = str(getattr(error, "message", "")).removeprefix("Value error, ")
             raise
 
 

@@ -86,6 +86,14 @@ def test_a_command_that_only_talks_to_the_log_imports_no_stage(module: str):
     assert done.stdout == "[]\n"
 
 
+@pytest.mark.parametrize("line", [("ask", "hi", "--min-depth", "D9"), ("ask", "hi", "--max-tokens", "0")])
+def test_a_value_that_is_none_is_refused_without_the_words_of_a_library(fathom: Fathom, line: tuple[str, ...]):
+    ended = fathom(*line)
+    assert ended.returncode == 2
+    assert f"Invalid value for '{line[2]}': " in ended.stderr
+    assert "Value error" not in ended.stderr
+
+
 @pytest.mark.parametrize(
     ("line", "suggests"),
     [
