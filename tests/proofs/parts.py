@@ -11,7 +11,15 @@ BIN = Path(sys.executable).parent
 PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--durations=10", "--durations-min=4")
 # Of lines and branches together.
 COVERED = ("--cov=agents/core", "--cov-branch", "--cov-report=term:skip-covered", "--cov-fail-under=95")
-PACK_PATH = ("schemas", "agents", "streams/runtime", "streams/kafka", "streams/faust", "streams/topology.py")
+PACK_PATH = (
+    "schemas",
+    "agents",
+    "streams/runtime",
+    "streams/kafka",
+    "streams/faust",
+    "streams/topology.py",
+    "streams/builders.py",
+)
 STORES = ("streams/stores", "streams/views")
 
 
