@@ -20,7 +20,14 @@ LOGGER = logging.getLogger("fathom.calls")
 FIRST_S, LONGEST_S = 0.05, 1.0
 # A timer that fires this late means that the event loop was stalled: input from meanwhile is still unread.
 STALL_S = 0.1
+# To read so many characters takes some 10 ms; a thread costs less than 1.
+LONG_TEXT = 40_000
 _ON_WAIT: ContextVar[Callable[[], None] | None] = ContextVar("on_wait", default=None)
+
+
+async def beside_loop(chars: int, work: Callable[[], T]) -> T:
+    """What some work on texts of so many characters gives; of long ones in a thread, so that others go on meanwhile."""
+    return await asyncio.to_thread(work) if chars > LONG_TEXT else work()
 
 
 def on_wait(tell: Callable[[], None]) -> None:

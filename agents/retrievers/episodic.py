@@ -8,7 +8,9 @@ state   the graph, the passage index and the working set (read)
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
+from agents.concurrency import beside_loop
 from agents.core.claims import summaries
 from agents.core.language import dates, interrogatives, text
 from agents.core.retrieval import date_questions, evidence, turn_currency
@@ -136,6 +138,14 @@ class EpisodicRetriever(Retriever):
             self._index.search(ask.tenant, COLLECTION, ask.query(CANDIDATES, user_id=ask.plan.user_id)),
             self._events(ask),
         )
+        read = sum(len(hit.passage.text) for hit in hits)
+        items, below = await beside_loop(read, partial(self._shown, ask, limit, hits, events))
+        return RetrievalResult(items, error, irrelevant(self.memory, below))
+
+    def _shown(
+        self, ask: RetrievalRequest, limit: int, hits: Sequence[Hit], events: Sequence[TimePoint]
+    ) -> tuple[Sequence[Item], Sequence[JudgedHit[Hit]]]:
+        """What is shown of the hits, with the events, best first; and the best hits that are too unlikely."""
         said = others(hits, ask.plan.message_id, ask.plan.query)
         kept, below = evidence.worth_showing(said, "turns", ask.plan.as_of, limit)
         # A summary repeats its turns at five times their length, so it is shown only as the best hit.
@@ -152,7 +162,7 @@ class EpisodicRetriever(Retriever):
             to_item(each, ask, marks.get(each.hit.passage.id)) for each in shown if each.hit.passage.id not in said_by
         ]
         items.sort(key=lambda item: -evidence.preference(item.score, item.recorded_at, ask.plan.as_of))
-        return RetrievalResult(items, error, irrelevant(self.memory, below))
+        return items, below
 
     async def _events(self, ask: RetrievalRequest) -> tuple[Sequence[TimePoint], str | None]:
         """Events of the user's conversations in the time asked about, most probable first, and the error if any."""
@@ -174,7 +184,7 @@ class EpisodicRetriever(Retriever):
 
     async def _about_anchor(self, ask: RetrievalRequest) -> RetrievalResult:
         """Summaries of the new subject only, without the abandoned frame."""
-        terms = set(text.content_words(ask.plan.query, ask.plan.lang))
+        terms = set(text.content_words(text.clip(ask.plan.query), ask.plan.lang))
         wanted = ask.query(CANDIDATES, user_id=ask.plan.user_id, kinds=("summary",))
         hits = await self._index.search(ask.tenant, COLLECTION, wanted)
         topics = [text.content_set(str(hit.passage.fields.get("topic", "")), ask.plan.lang) for hit in hits]

@@ -77,7 +77,7 @@ class SemanticRetriever(Retriever):
 
     async def _named_items(self, ask: RetrievalRequest, access: AccessLevel, limit: int) -> Sequence[Item]:
         """Concepts and definitions that the question names, and claims about its subjects: the current ones, once."""
-        asked = text.content_words(ask.plan.query, ask.plan.lang)
+        asked = text.content_words(text.clip(ask.plan.query), ask.plan.lang)
         found = await self._graph.named(
             ask.tenant,
             reader=ask.plan.user_id,

@@ -8,7 +8,9 @@ state   the working set (read), up to the turn, so that a replay gives the same 
 """
 
 from collections.abc import Sequence
+from functools import partial
 
+from agents.concurrency import beside_loop
 from agents.core.claims import lifecycle
 from agents.core.claims.lifecycle import Utterance
 from agents.core.claims.subjects import subject_key
@@ -41,11 +43,12 @@ class ClaimsAgent:
         if not self._enabled or turn.role == Role.SYSTEM:
             return ()
         utterance = Utterance.from_turn(turn, record.envelope.tenant)
-        if not lifecycle.is_correction(turn.content, turn.lang) and not lifecycle.claims_of(utterance):
+        if not await beside_loop(len(turn.content), partial(_claims_anything, turn, utterance)):
             return ()
         conversation = record.conversation(turn.client_id, turn.conversation_id)
         before = await self._before(conversation, turn)
-        heard = lifecycle.heard(utterance, lifecycle.session_claims(before))
+        longest = max(map(len, (turn.content, *(each.text for each in before))))
+        heard = await beside_loop(longest, lambda: lifecycle.heard(utterance, lifecycle.session_claims(before)))
         key = entity_key(record.envelope.tenant, conversation.key())
         told, shares = _told(turn, before), await self._shares(record)
         claims = [claim.model_copy(update={**told, **self._shared(claim, shares)}) for claim in heard.claims]
@@ -78,3 +81,7 @@ def _told(turn: Turn, before: Sequence[Utterance]) -> dict[str, object]:
         return {"tenant_wide": True}
     others = {each.user_id: None for each in before if each.author == "user"}
     return {"audience": tuple(each for each in others if each not in (turn.user_id, turn.client_id)) or None}
+
+
+def _claims_anything(turn: Turn, utterance: Utterance) -> bool:
+    return lifecycle.is_correction(turn.content, turn.lang) or bool(lifecycle.claims_of(utterance))

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from agents.core.conversation.memory import ConversationTurn
 from agents.core.language.interrogatives import only_asks
-from agents.core.language.text import content_words
+from agents.core.language.text import clip, content_words
 from agents.erasures import erasure_of, index_unless_erased, is_erased, remove_erased
 from agents.ports.graph import GraphEraser
 from agents.ports.passages import Passage, PassageIndex
@@ -120,7 +120,7 @@ def _is_informative(said: str, lang: str) -> bool:
     A greeting does not: it would match anything similar. Nor does a mere question: it matches other questions, answers
     none, and its words would count as known; its answer is found through it, as a neighbour.
     """
-    return bool(content_words(said, lang)) and not only_asks(said, lang)
+    return bool(content_words(clip(said), lang)) and not only_asks(said, lang)
 
 
 def _excerpt(turn: ConversationTurn | None) -> str:

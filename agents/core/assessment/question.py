@@ -52,6 +52,9 @@ def context_of(query: str, history: Sequence[ConversationTurn], decision: DepthD
 
 def _is_follow_up(query: str, decision: DepthDecision, lang: str) -> bool:
     # A change of subject that was not announced may be none: both readings are looked for.
-    if decision.level in (DepthLevel.D1, DepthLevel.D4) or len(set(text.content_words(query, lang))) < MIN_WORDS:
+    if (
+        decision.level in (DepthLevel.D1, DepthLevel.D4)
+        or len(set(text.content_words(text.clip(query), lang))) < MIN_WORDS
+    ):
         return True
     return any(sign.name in D1_NAMES and sign.weight >= MIN_SIGNAL for sign in decision.signals)

@@ -43,4 +43,4 @@ def is_asked_again(said: str, now: str) -> bool:
     # Very different lengths differ without a comparison of words.
     if not len(now) < 2 * len(said) < 4 * len(now):
         return False
-    return text.jaccard(frozenset(text.words(said)), frozenset(text.words(now))) >= SAME
+    return text.jaccard(*(frozenset(text.words(text.clip(each))) for each in (said, now))) >= SAME

@@ -14,7 +14,7 @@ from functools import partial
 from itertools import chain
 from typing import Any, TypeVar
 
-from agents.concurrency import MicroBatcher
+from agents.concurrency import MicroBatcher, beside_loop
 from agents.core.retrieval.search_terms import question_terms
 from agents.errors import FathomError, Unavailable
 from agents.ports.models import Embedder
@@ -186,10 +186,13 @@ class QdrantServerIndex:
         ids = [str(point_id(tenant, passage.id)) for passage in passages]
         known = await self._known(collection, ids) if collection == VERSIONED else {}
         vectors = await self._vectors.encode_but(known, [embedded_text(passage) for passage in passages])
-        points = [
-            point_of(tenant, key, passage, vector, COLLECTIONS[collection])
-            for key, passage, vector in zip(ids, passages, vectors, strict=True)
-        ]
+        points = await beside_loop(
+            sum(len(passage.text) for passage in passages),
+            lambda: [
+                point_of(tenant, key, passage, vector, COLLECTIONS[collection])
+                for key, passage, vector in zip(ids, passages, vectors, strict=True)
+            ],
+        )
         await self._stored[collection].add(points)
 
     async def _known(self, collection: str, ids: Sequence[str]) -> dict[str, list[float]]:

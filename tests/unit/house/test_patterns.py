@@ -57,10 +57,10 @@ def seconds(each: Used, unit: str, size: int) -> float:
         if each.found:
             for _ in each.pattern.finditer(hostile):
                 pass
-        else:
-            for way in ("match", "fullmatch"):
-                if way in each.ways:
-                    getattr(each.pattern, way)(hostile)
+        if not each.found and "match" in each.ways:
+            each.pattern.match(hostile)
+        if not each.found and "fullmatch" in each.ways:
+            each.pattern.fullmatch(hostile)
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
     except TimeoutError:
         return math.inf
