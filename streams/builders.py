@@ -126,7 +126,7 @@ BUILDERS: Mapping[str, Build] = {
     ),
     "retrieval-procedural": _retrieval(lambda d: ProceduralRetriever(d.tokens, d.clock, d.index, d.graph)),
     "retrieval-claims": _retrieval(lambda d: ClaimsRetriever(d.tokens, d.clock, d.graph, d.working_sets, d.index)),
-    "assembler": lambda d: Assembler(d.tokens, revise=d.settings.pack_revisions, packs=d.packs),
+    "assembler": lambda d: Assembler(d.tokens, revise=d.settings.pack_revisions, packs=d.packs, clock=d.clock),
     "presenter": lambda d: Presenter(d.context, d.models.narrator),
     "claims": lambda d: ClaimsAgent(d.working_sets, d.graph, d.context.policy),
     "summariser": lambda d: Summariser(d.working_sets, enabled=d.context.policy.enabled),

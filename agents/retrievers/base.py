@@ -156,11 +156,11 @@ class Retriever(ABC):
         if not sources:
             return ()
         conversation = record.conversation(plan.client_id, plan.conversation_id)
-        part = await self._answer(plan, sources, conversation)
+        part = await self._answer(plan, sources, conversation, plan.deadline_at - record.logged_at)
         return (Outgoing(PACKS_PARTIAL, conversation.key(), part, record.envelope, self.memory.value),)
 
     async def _answer(
-        self, plan: RetrievalPlan, sources: Sequence[SourceRequest], conversation: Conversation
+        self, plan: RetrievalPlan, sources: Sequence[SourceRequest], conversation: Conversation, most: timedelta
     ) -> PartFound:
         asked = [source for source in sources if source.skip is None]
         if not asked:
@@ -168,7 +168,8 @@ class Retriever(ABC):
         now = self._clock.now()
         if now > plan.deadline_at and not self.answers_late:
             return _part(plan, self.memory, PartStatus.TIMEOUT, (), EXPIRED)
-        seconds = max(plan.deadline_at - DELIVERY_MARGIN - now, MIN_BUDGET).total_seconds()
+        # By the plan's own host there never was more than `most`: a clock that is behind it gives no more time.
+        seconds = max(min(plan.deadline_at - now, most) - DELIVERY_MARGIN, MIN_BUDGET).total_seconds()
         if not self._is_alone(plan):
             seconds *= self.share
         items: list[Item] = []

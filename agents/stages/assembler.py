@@ -16,7 +16,7 @@ from agents.core.conversation.memory import ConversationTurn
 from agents.core.packs.join_table import MAX_INCOMPLETE, JoinRules, JoinTable, Partial
 from agents.core.packs.text import Templates
 from agents.ports.handlers import Take
-from agents.ports.models import TokenCounter
+from agents.ports.models import Clock, TokenCounter
 from schemas.envelope import Outgoing, Received, Step
 from schemas.items import MessageItem
 from schemas.policy import DEFAULT_PACKS, PackPolicy
@@ -33,8 +33,10 @@ class Assembler:
         max_open: int = 10_000,
         max_incomplete: int = MAX_INCOMPLETE,
         packs: PackPolicy = DEFAULT_PACKS,
+        clock: Clock | None = None,
     ) -> None:
         self._rules = JoinRules(tokens, _summarise, Templates(packs), revise, max_open, max_incomplete)
+        self._clock = clock
         self._tables: dict[int, JoinTable] = {}
 
     def assigned(self, partition: int) -> Take:
@@ -63,6 +65,9 @@ class Assembler:
         """The steps that the record settles."""
         if record.partition not in self._tables:
             self.assigned(record.partition)
+        if self._clock is not None and record.logged_at > (now := self._clock.now()):
+            # Of a host whose clock is ahead: by its time, the joins of all others would be past their deadlines.
+            record = record._replace(timestamp=int(now.timestamp() * 1000))
         return tuple(self._tables[record.partition].add(record))
 
     def due(self, partition: int, now: datetime) -> bool:

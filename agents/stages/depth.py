@@ -8,6 +8,7 @@ state   the working set: the turn is written, and the next record of the convers
         the votes on depth (read), as of the message's time
 """
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -42,6 +43,7 @@ from schemas.memory import ErasureIssued
 from schemas.policy import DEFAULT_PACKS, NO_KINDS, PackPolicy, ReferencePolicy
 from schemas.topics import CONVERSATION_TURNS, DEPTH_CLASSIFIED, MEMORY_ERASURES
 
+LOGGER = logging.getLogger("fathom.depth")
 TIERS = ("minimal", "standard", "deep")
 MAX_TOPIC_CHARS = 160
 # A burst that is over by then is none: everything is looked up, within the deadlines.
@@ -95,12 +97,16 @@ class DepthAgent:
                 raise  # whose conversation it is, nobody knows now
             # A pack without history is better than none: the working set is rebuilt from the log.
             opened = Opened(Session(), ())
-        if message.source.offset <= opened.session.forgotten:
-            return ()  # its first delivery was handled, and the conversation was forgotten after it
+        if record.offset <= opened.session.forgotten:
+            # Its first delivery was handled, and the conversation was forgotten after it. Nothing else says so where
+            # the topic was made again and its offsets have not come as far as before.
+            LOGGER.warning("message.forgotten", extra={"fields": _passed_over(record, opened.session.forgotten)})
+            return ()
         if opened.outcome:
             outcome = TurnOutcome.model_validate_json(opened.outcome)
         else:
             self._context.check_participant(message.conversation, record.envelope, opened.session)
+            message = replace(message, seq=max(record.offset, opened.session.last_seq + 1))
             outcome = await self._decide(message, opened, began)
         if outcome.turn.source != message.source:
             # The producer sent the message again: its first delivery was handled in this partition's order.
@@ -116,16 +122,17 @@ class DepthAgent:
     ) -> Sequence[Outgoing]:
         """Empty the working set, and have every other store erase; raises `Unavailable`, for none may be skipped."""
         conversation = record.conversation(wish.client_id, wish.conversation_id)
-        if record.envelope.user_bound:
-            opened = await self._context.open(conversation, "")
-            self._context.check_participant(conversation, record.envelope, opened.session)
-        await self._context.forget(conversation, record.offset)
+        session = (await self._context.open(conversation, "")).session
+        self._context.check_participant(conversation, record.envelope, session)
+        # A repeat covers what its first delivery covered, and nothing that was said since.
+        up_to = record.offset if record.offset <= session.forgotten else max(record.offset, session.last_seq)
+        await self._context.forget(conversation, up_to)
         issued = ErasureIssued(
             erasure_id=derive("erasure", conversation.key(), record.offset),
             conversation_id=wish.conversation_id,
             client_id=wish.client_id,
             asked_by=record.envelope.user_id or wish.client_id,
-            up_to_seq=record.offset,
+            up_to_seq=up_to,
             issued_at=record.logged_at,
             source=Source(topic=record.topic, partition=record.partition, offset=record.offset),
             user_id=wish.user_id,
@@ -230,7 +237,7 @@ class DepthAgent:
             raised_from=decision.raised_from,
             how_to=decision.how_to,
             lang=lang,
-            seq=message.source.offset,
+            seq=message.seq,
             source=message.source,
             frame_id=frame_id,
             frame_opened=opens,
@@ -307,6 +314,7 @@ def _read(record: Received[Any], event: AskPayload | ChatMessage, packs: PackPol
         user_id=envelope.user_id or event.client_id,
         user_named=envelope.user_id is not None,
         source=Source(topic=record.topic, partition=record.partition, offset=record.offset),
+        seq=record.offset,
         request_id=envelope.request_id,
         tier=tier,
         locale=envelope.locale,
@@ -315,6 +323,16 @@ def _read(record: Received[Any], event: AskPayload | ChatMessage, packs: PackPol
         if role == Role.USER
         else None,
     )
+
+
+def _passed_over(record: Received[Any], forgotten: int) -> dict[str, object]:
+    return {
+        "topic": record.topic,
+        "partition": record.partition,
+        "offset": record.offset,
+        "why": f"its conversation is forgotten up to offset {forgotten}: read again, or the topic was made again",
+        "next": "if the topic was made again, go on under another conversation_id",
+    }
 
 
 def _asked(stated: RequestOptions, in_headers: RequestOptions | None) -> RequestOptions:

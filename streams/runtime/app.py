@@ -223,7 +223,7 @@ class Worker:
         settings = self._settings
         rows = [(stage, stage.handler(built)) for stage in self._stages if stage.group_name == name]
         runner = GroupRunner(
-            name, rows, self._producer, settings,
+            name, rows, self._producer, settings, partitions=self._partitions,
             read_ledger=self._read_ledger, give_up=self._producer.give_up, gate=self._gate, alone=self._alone,
         )  # fmt: skip
         group = ConsumerGroup(

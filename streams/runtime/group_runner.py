@@ -16,6 +16,7 @@ from streams.config import Settings
 from streams.kafka.ledger import ALWAYS, Start
 from streams.kafka.producer import Sender
 from streams.kafka.records import Record, TopicPartition
+from streams.runtime.admission.clock_skew import ClockSkew
 from streams.runtime.admission.priority import PriorityGate
 from streams.runtime.dead_letters import DlqLimit
 from streams.runtime.in_flight import InFlightRecord
@@ -68,15 +69,16 @@ class GroupRunner:
         give_up: GiveUp = nothing_given_up,
         gate: PriorityGate | None = None,
         alone: Alone | None = None,
+        partitions: int | None = None,
     ) -> None:
         self.name = name
         self.failed: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
         self._membership: Membership | None = None
+        self._skew = ClockSkew()
         self._read_ledger = read_ledger
         self._give_up = give_up
-        self._room: asyncio.Event = asyncio.Event()
-        self._room.set()
-        gate = gate or PriorityGate()
+        (room := asyncio.Event()).set()
+        self._room, gate = room, gate or PriorityGate()
         self._runners = [
             StageRunner(
                 stage,
@@ -87,19 +89,19 @@ class GroupRunner:
                 read_ledger=read_ledger,
                 most=min(stage.concurrency, settings.max_in_flight),
                 joint=settings.joined_parts,
+                partitions=partitions,
                 max_waiting_bytes=settings.max_waiting_mb << 20,
                 handled=self._handled,
                 broken=self._broken,
             )
             for stage, handler in stages
         ]
-        self._alone = alone or Alone()
-        self._alone.watch(self.load)
+        (alone := alone or Alone()).watch(self.load)
+        self._alone = alone
         self._suspects = Suspects(name, settings.max_crashes, self._alone)
         self._readers: dict[str, list[StageRunner]] = {}
-        for runner in self._runners:
-            for topic in runner.stage.reads:
-                self._readers.setdefault(topic.name, []).append(runner)
+        for each, topic in ((runner, topic) for runner in self._runners for topic in runner.stage.reads):
+            self._readers.setdefault(topic.name, []).append(each)
         self._ticker: asyncio.Task[None] | None = None
 
     @property
@@ -136,6 +138,7 @@ class GroupRunner:
 
     def sink(self, record: Record) -> Awaitable[None] | None:
         """Accept a record; when full, return an awaitable that accepts it once there is room."""
+        self._skew.look(record)
         if self._suspects.has(record):
             return self._take_alone(record)
         if self._has_room(record.topic) and not self._alone.busy:

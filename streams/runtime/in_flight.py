@@ -12,6 +12,7 @@ from schemas.envelope import Outgoing, Position, Received, Step
 from schemas.topics import Topic
 from streams.kafka.records import Record
 from streams.runtime.dead_letters import Failure
+from streams.telemetry import metrics
 
 TENANT = ("tenant", "ce_tenant")
 # Sends events by a name, or by the stage's own.
@@ -192,3 +193,20 @@ class HandledRecord:
     failure: Failure | None = None
     erased: bool = False
     ended: float | None = None
+
+    def log(self, stage: str, seconds: float) -> None:
+        """Log the record with what became of it."""
+        record, received, failure = self.delivery.record, self.received, self.failure
+        metrics.record_processed(
+            stage=stage,
+            topic=record.topic,
+            partition=record.partition,
+            offset=record.offset,
+            key=(record.key or b"").decode(errors="replace"),
+            event_type=received.envelope.type if received else "",
+            correlation_id=received.envelope.correlation_id if received else "",
+            outcome="ok" if failure is None else "dead-letter",
+            attempts=max(self.attempts, 1),
+            seconds=seconds,
+            reason=None if failure is None else f"{failure.code}: {failure.detail}",
+        )

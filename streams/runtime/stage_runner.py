@@ -38,6 +38,7 @@ from schemas.base import Event
 from schemas.envelope import Erased, KeysNeeded, Outgoing, Position, Received, Refused, Undecodable
 from streams.kafka.ledger import Start
 from streams.kafka.producer import Sender
+from streams.runtime.admission import repartition
 from streams.runtime.admission.fairness import Backlog
 from streams.runtime.admission.priority import PriorityGate
 from streams.runtime.dead_letters import BUG, DlqLimit, Failure, told
@@ -68,6 +69,7 @@ class StageRunner:
         read_ledger: ReadLedger,
         most: int,
         joint: bool = False,
+        partitions: int | None = None,
         max_waiting_bytes: int = 0,
         handled: Callable[[], None],
         broken: Callable[[BaseException], None],
@@ -80,6 +82,7 @@ class StageRunner:
         self._gate = gate
         self._read_ledger = read_ledger
         self.most = most
+        self._partitions = partitions
         self._handled = handled
         self._broken = broken
         self._telling = handler if isinstance(handler, FailureTellingHandler) else None
@@ -245,7 +248,11 @@ class StageRunner:
         if one.failure is not None:
             return one  # not even decoded: that may be what kills
         try:
-            one.received = delivery.received(self._topics[delivery.record.topic])
+            topic = self._topics[delivery.record.topic]
+            one.received = delivery.received(topic)
+            if place := repartition.destination(topic, delivery.record, one.received, self._partitions):
+                await self._sender.move(delivery.record, one.received, *place)
+                return one
             if self._looking_back is not None:
                 await self._look_back(self._looking_back, one.received)
             while True:
@@ -279,25 +286,12 @@ class StageRunner:
 
     def _record_outcome(self, one: HandledRecord) -> None:
         seconds = (one.ended or time.perf_counter()) - one.began
-        failure, received, record = one.failure, one.received, one.delivery.record
+        failure, received = one.failure, one.received
         (self._seconds_ok if failure is None else self._seconds_dead).observe(seconds)
         if traces.active is not None and received is not None:
             traces.tell(traces.Handled(self.stage, received, one.steps, failure.code if failure else None, seconds))
-        if failure is None and not metrics.RECORDS.isEnabledFor(logging.DEBUG):
-            return
-        metrics.record_processed(
-            stage=self.stage.name,
-            topic=record.topic,
-            partition=record.partition,
-            offset=record.offset,
-            key=(record.key or b"").decode(errors="replace"),
-            event_type=received.envelope.type if received else "",
-            correlation_id=received.envelope.correlation_id if received else "",
-            outcome="ok" if failure is None else "dead-letter",
-            attempts=max(one.attempts, 1),
-            seconds=seconds,
-            reason=None if failure is None else f"{failure.code}: {failure.detail}",
-        )
+        if failure is not None or metrics.RECORDS.isEnabledFor(logging.DEBUG):
+            one.log(self.stage.name, seconds)
 
     async def _perform(self, made: Sequence[HandledRecord]) -> None:
         """Send what was made of records, in order, and settle them."""

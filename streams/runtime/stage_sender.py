@@ -11,9 +11,11 @@ from aiokafka.errors import KafkaError
 from agents.concurrency import waits
 from agents.errors import Rejected, Unavailable
 from schemas import codec
-from schemas.envelope import Outgoing
+from schemas.base import Event
+from schemas.envelope import Outgoing, Received
 from streams.kafka.producer import NEVER_TAKEN, Sender
 from streams.kafka.records import Record
+from streams.runtime.admission import repartition
 from streams.runtime.dead_letters import Failure, Headers, forms_of, headers_of
 from streams.stage import Stage
 from streams.telemetry import metrics
@@ -32,6 +34,7 @@ class StageSender:
         self._stage = stage
         self._sender = sender
         self._told_at = 0.0
+        self._moved_at = -TOLD_EVERY_S
 
     async def wait_for(self, unavailable: Unavailable, attempts: int) -> None:
         """Wait before the next attempt, longer after each."""
@@ -82,6 +85,25 @@ class StageSender:
             raise Rejected("not_sendable", f"{told}: {_said(refused)}") from refused
         for step in steps:
             metrics.sent(step.event)
+
+    async def move(self, record: Record, received: Received[Event], key: str, partition: int) -> None:
+        """Write a record again under the key and in the partition of its conversation."""
+        headers = repartition.headers_of(record, received)
+        try:
+            await self._until_stored((record.topic, key.encode(), record.value, headers, partition))
+        except NEVER_TAKEN as refused:
+            raise Rejected("not_sendable", f"it belongs into partition {partition}: {_said(refused)}") from refused
+        repartition.REPARTITIONED.labels(record.topic).inc()
+        now = monotonic()
+        if now - self._moved_at < TOLD_EVERY_S:
+            return
+        self._moved_at = now
+        metrics.log(
+            LOGGER, logging.WARNING, "record.repartitioned",
+            topic=record.topic, partition=record.partition, offset=record.offset, to_partition=partition,
+            why="another partition than its conversation's; it was written again there, and others may be, too",
+            next="have its producer write the documented key and partition by murmur2 (partitioner=murmur2_random)",
+        )  # fmt: skip
 
     async def dead_letter(self, record: Record, failure: Failure) -> None:
         """Set a record aside; without its value, where the broker takes no letter as large."""

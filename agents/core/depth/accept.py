@@ -20,7 +20,11 @@ SURE = 0.7
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message with its author and log position; `answer` holds the fields that only an answer has."""
+    """A message with its author and log position; `answer` holds the fields that only an answer has.
+
+    `seq` orders the conversation: the offset, but always behind what was said before, also where the topic was made
+    again or got more partitions and its offsets are lower than those that the memory knows.
+    """
 
     conversation: Conversation
     message_id: str
@@ -30,6 +34,7 @@ class Message:
     user_id: str
     user_named: bool
     source: Source
+    seq: int
     request_id: str | None
     tier: Literal["minimal", "standard", "deep"] | None
     locale: str | None
@@ -103,7 +108,7 @@ def _accepted(message: Message, frame_id: str, lang: str, known: Mapping[str, ob
         client_id=message.conversation.client_id,
         user_id=message.user_id,
         created_at=message.created_at,
-        seq=message.source.offset,
+        seq=message.seq,
         frame_id=frame_id,
         lang=lang,
         source=message.source,

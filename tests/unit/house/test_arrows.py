@@ -95,7 +95,7 @@ ARROWS: Mapping[str, str] = {
         streams.runtime.admission streams.stage streams.stores streams.stores.graph streams.stores.passages
         streams.stores.remote streams.stores.sessions streams.telemetry streams.topology streams.version
         streams.views streams.web_pages""",
-    "streams.runtime.admission": "streams.kafka",
+    "streams.runtime.admission": "streams.kafka streams.telemetry",
     "streams.replay": """agents.core.conversation agents.core.packs agents.core.progress agents.core.quarantine
         agents.errors agents.ports agents.stages streams.broker streams.config streams.dependencies streams.kafka
         streams.models streams.policies streams.runtime streams.stage streams.stores streams.stores.graph

@@ -52,3 +52,18 @@ def test_a_memory_takes_its_share_and_the_only_one_with_evidence_takes_all(
         record: Received[RetrievalPlan] = plan._replace(event=event)
         asyncio.run(retriever.handle(record))  # type: ignore[arg-type]
         assert retriever.seconds == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize("behind_s", [0.0, 3.0, 3_600.0])
+def test_a_clock_that_is_behind_gives_a_memory_no_more_time(behind_s: float) -> None:
+    with Pipeline() as fathom:
+        fathom.ask("What is the deadline of Atlas?")
+        [plan] = fathom.events(RETRIEVAL_PLANS)
+        sources = (SourceRequest(memory_class=S, selector="x", max_tokens=10),)
+        event = plan.event.model_copy(
+            update={"sources": sources, "deadline_at": plan.logged_at + timedelta(milliseconds=1_000)}
+        )
+        fathom.clock.at = plan.logged_at - timedelta(seconds=behind_s)
+        retriever = Timed(fathom.tokens, fathom.clock)
+        asyncio.run(retriever.handle(plan._replace(event=event)))  # type: ignore[arg-type]
+        assert retriever.seconds == pytest.approx(0.96)

@@ -1,0 +1,48 @@
+"""Repartition what a producer with another partitioner wrote: a conversation has one partition, and one order there.
+
+Positions of a conversation are compared within its partition (what comes after what, what an erasure covers). A record
+elsewhere would be before or after the others by chance.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from prometheus_client import Counter
+
+from schemas.codec import rfc3339
+from schemas.envelope import Received
+from schemas.topics import Topic
+from streams.kafka.producer import partition_of
+from streams.kafka.records import Record
+from streams.telemetry.registry import REGISTRY
+
+REPARTITIONED = Counter(
+    "fathom_repartitioned_records_total",
+    "Records that lay in another partition than their conversation's, and were written again there",
+    ("topic",),
+    registry=REGISTRY,
+)
+# Workers that count partitions differently, while some are added, must not send a record to and fro.
+MOVED = "fathom_moved"
+
+
+def destination(
+    topic: Topic, record: Record, received: Received[Any], partitions: int | None
+) -> tuple[str, int] | None:
+    """The key and the partition that a record of an outsider should have; None where it is in it."""
+    if partitions is None or not topic.outside or topic.key != "conversation":
+        return None
+    event = received.event
+    key = received.conversation(event.client_id, event.conversation_id).key()
+    partition = partition_of(key, partitions)
+    if partition == record.partition or any(name == MOVED for name, _ in record.headers):
+        return None
+    return key, partition
+
+
+def headers_of(record: Record, received: Received[Any]) -> Sequence[tuple[str, bytes]]:
+    """The record's headers, and the id and time that it has by its first position."""
+    stated = {name for name, _ in record.headers}
+    added = {"ce_id": received.envelope.id, "ce_time": rfc3339(received.envelope.time), MOVED: "true"}
+    kept = [(name, value or b"") for name, value in record.headers]
+    return [*kept, *((name, text.encode()) for name, text in added.items() if name not in stated)]
