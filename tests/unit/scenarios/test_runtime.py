@@ -181,6 +181,7 @@ def test_reading_the_same_partials_in_a_fresh_group_gives_the_same_bytes():
         first = packs_by_partition(live)
         partials = {tp: log for tp, log in live.log.records.items() if tp.topic == PACKS_PARTIAL.name}
     with Pipeline(stages=[s for s in STAGES if s.name == "assembler"]) as replay:
+        replay.clock.at = live.clock.at
         for tp, log in partials.items():
             replay.log.records[tp] = list(log)
         replay.settle()
