@@ -3,12 +3,12 @@
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from functools import lru_cache
 from typing import Final, Literal
 from urllib.parse import unquote
 
 import orjson
 
+from agents.core.caching.texts import text_cache
 from schemas.base import entity_key
 from schemas.topics import (
     AUDIT_HEADS,
@@ -75,7 +75,7 @@ def subjects_of(topic: str, key: bytes | None, value: bytes, headers: Headers) -
     return tuple(sorted(subject_of(whose, user) for user in users))
 
 
-subject_of = lru_cache(maxsize=10_000)(entity_key)
+subject_of = text_cache(10_000, "record_keys")(entity_key)
 
 
 def _header(headers: Headers, name: str, other: str) -> str:

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Iterable, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from typing import Protocol
 
 from aiokafka import AIOKafkaProducer, TopicPartition
@@ -18,6 +18,7 @@ from aiokafka.errors import (
 )
 from aiokafka.partitioner import murmur2
 
+from agents.core.caching.texts import text_cache
 from agents.errors import Unavailable
 from streams.config import Settings
 from streams.kafka import clients
@@ -50,7 +51,7 @@ class Sender(Protocol):
         """
 
 
-@lru_cache(maxsize=16_384)
+@text_cache(16_384, "record_keys")
 def _hash(key: bytes) -> int:
     """The hash of Java's clients. In Python it takes longer than the rest of a send, hence the cache of keys."""
     return int(murmur2(key)) & 0x7FFF_FFFF

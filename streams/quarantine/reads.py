@@ -5,9 +5,9 @@ A store is asked for more where hidden results have taken places, so that others
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
 
 from agents.context import ContextManager
+from agents.core.caching.texts import text_cache
 from agents.core.conversation.memory import ConversationTurn, Opened, Session, Turns
 from agents.core.packs.planning import pack_id_of
 from agents.core.quarantine.sources import HiddenSources, Quarantines
@@ -178,7 +178,7 @@ def _counted(tenant: str, hidden: HiddenSources, votes: Sequence[DepthVote]) -> 
     )
 
 
-@lru_cache(100_000)
+@text_cache(100_000)
 def _pack_of(tenant: str, client_id: str, conversation_id: str, message_id: str) -> str:
     # A vote names no conversation, but its pack's id is made of it.
     where = Conversation(tenant=tenant, client_id=client_id, conversation_id=conversation_id)

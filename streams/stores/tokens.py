@@ -1,11 +1,11 @@
 """Token counts of texts: o200k by a Rust tokenizer, and an estimate without one."""
 
-from functools import lru_cache
 from importlib import import_module
 from math import ceil
 from typing import Any
 
-MAX_CACHED_CHARS = 2_000
+from agents.core.caching.texts import text_cache
+
 OVERHEAD = 4
 BYTES_PER_TOKEN = 4
 
@@ -19,11 +19,11 @@ class O200kTokens:
         # rs-bpe has no type hints for its compiled module.
         self._tokenizer: Any = import_module("rs_bpe.bpe").openai.o200k_base()
         # Cached: an item is counted when found and when packed, and is found again by later questions.
-        self._remembered = lru_cache(maxsize=4_096)(self._tokenizer.count)
+        self._remembered = text_cache(4_096)(self._tokenizer.count)
 
     def count(self, text: str) -> int:
         """The number of tokens of the text."""
-        return int((self._remembered if len(text) <= MAX_CACHED_CHARS else self._tokenizer.count)(text))
+        return int(self._remembered(text))
 
     def cut(self, text: str, limit: int) -> str:
         """The longest prefix of whole tokens and whole characters of at most `limit` tokens."""

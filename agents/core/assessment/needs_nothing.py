@@ -16,6 +16,7 @@ from itertools import pairwise
 from typing import Literal
 
 from agents.core.assessment import conversation_tasks, work_requests
+from agents.core.caching.texts import text_cache
 from agents.core.language import text
 from agents.core.language.lexicons import lexicon, tiles
 from agents.core.language.lexicons import pieces as known_pieces
@@ -224,7 +225,7 @@ def _apart(written: str, known: Vocabulary) -> list[str]:
     return [written] if "-" not in written or plain(written) in known.words else written.split("-")
 
 
-@lru_cache(maxsize=8_192)
+@text_cache(8_192)
 def _normalised(written: str, known: Vocabulary) -> str:
     """A word normalised for the table: folded, without stretched letters, with a typing error corrected."""
     word = plain(written)

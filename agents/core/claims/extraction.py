@@ -6,9 +6,9 @@ grupo A`) is stored, but excludes no other value.
 
 import re
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Literal
 
+from agents.core.caching.texts import text_cache
 from agents.core.claims import events, grammar
 from agents.core.claims.attributes import Slot, slot_of
 from agents.core.claims.first_person import of_oneself
@@ -58,7 +58,7 @@ class _Reading:
         return part_of(subject, self.about)
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def assertions(text: str, author: Author, lang: str) -> tuple[Assertion, ...]:
     """The assertions of a text in order, at most 40; deterministic."""
     found: list[Assertion] = []

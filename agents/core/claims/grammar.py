@@ -4,8 +4,9 @@ Every pattern is linear: bounded repeats, no repeat inside a repeat over the sam
 """
 
 import re
-from functools import cache, lru_cache
+from functools import cache
 
+from agents.core.caching.texts import text_cache
 from agents.core.claims import fact_kinds
 from agents.core.language.lexicons import framed
 from agents.core.language.sentences import composed, lower
@@ -234,7 +235,7 @@ def without_source(text: str) -> str:
     return text if found is None else f"{text[: found[0]]}{' ' * (found[1] - found[0])}{text[found[1] :]}"
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def is_reported(text: str) -> bool:
     """Whether a statement cites somebody else or a document."""
     return source(lower(composed(text[:MAX_REPORT_CHARS]))) is not None

@@ -1,8 +1,9 @@
 """Markers of contested or replaced statements: `Não, …`, `na verdade`, `moved to`, a value without a subject."""
 
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 
+from agents.core.caching.texts import text_cache
 from agents.core.claims import grammar
 from agents.core.claims.attributes import cleaned, leaves_whole
 from agents.core.claims.extraction import assertions, fragments, predicate
@@ -65,7 +66,7 @@ def _before_value() -> frozenset[str]:
     return frozenset(("", *lexicon("claims").lines("before_bare_value")))
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def is_correction(text: str, lang: str) -> bool:
     """Whether a text contests or corrects a statement: by a strong marker, or a weak one beside an assertion."""
     low = lower(composed(text[:MAX_CHARS]))
@@ -91,7 +92,7 @@ def _asked(low: str, position: int) -> bool:
     return low[end : end + 1] == "?" and not low[:end].rstrip().endswith(("não", "né", "right", "no"))
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def announces_change(text: str) -> bool:
     """Whether a text announces a change: `mudou`, `agora`, `moved to`, `no longer`."""
     return grammar.CHANGING.search(lower(composed(text[:MAX_CHARS]))) is not None

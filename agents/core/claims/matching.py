@@ -7,9 +7,9 @@ has no other, and subjects of different conversations match only when they conta
 import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from functools import lru_cache
 from typing import Literal
 
+from agents.core.caching.texts import text_cache
 from agents.core.claims.attributes import MANY
 from agents.core.claims.grammar import is_reported
 from agents.core.claims.markers import announces_change, is_correction
@@ -191,7 +191,7 @@ def typed_value(claim: ClaimAsserted) -> TypedValue | None:
     return None if claim.attribute == "cargo" else _typed(claim.value, claim.lang, claim.subject)
 
 
-@lru_cache(maxsize=16_384)
+@text_cache(16_384)
 def _typed(value: str, lang: str, subject: str) -> TypedValue | None:
     return read(value, lang, version="version" in subject_key(subject).head)
 

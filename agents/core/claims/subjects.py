@@ -6,9 +6,9 @@ do projeto x` by itself: the caller must show that there is no other candidate.
 
 import re
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Literal
 
+from agents.core.caching.texts import text_cache
 from agents.core.language.claim_lexicon import concepts
 from agents.core.language.claim_lexicon import words as known
 from agents.core.language.sentences import flatten, word_set
@@ -179,7 +179,7 @@ def filed_under(subject: str, user_id: str) -> str:
     return own_subject(user_id) if subject_key(subject).owned else subject
 
 
-@lru_cache(maxsize=8_192)
+@text_cache(8_192)
 def subject_key(subject: str) -> SubjectKey:
     """The comparison key of a subject: its head concept and the other words as a set, in either language."""
     flats = [flatten(word) for word in _TOKEN.findall(subject)]

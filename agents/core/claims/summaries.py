@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import lru_cache
 
+from agents.core.caching.texts import text_cache
 from agents.core.claims.markers import is_correction
 from agents.core.conversation.memory import ConversationTurn
 from agents.core.language.dates import events_in
@@ -114,7 +114,7 @@ def _candidates(turns: Sequence[ConversationTurn], lang: str) -> list[_Sentence]
     return [replace(one, order=order) for order, one in enumerate(kept)]
 
 
-@lru_cache(maxsize=KEPT_TURNS)
+@text_cache(KEPT_TURNS)
 def _said(content: str, lang: str) -> tuple[_Said, ...]:
     """The sentences of a turn that tell something, in order."""
     found = []
@@ -215,7 +215,7 @@ def terms_of(turns: Sequence[ConversationTurn], lang: str) -> tuple[str, ...]:
     return tuple(written[key].most_common(1)[0][0] for key in ranked)
 
 
-@lru_cache(maxsize=KEPT_TURNS)
+@text_cache(KEPT_TURNS)
 def _terms(content: str, lang: str) -> tuple[tuple[str, str], ...]:
     """The words of a turn that may be terms, each with its stem before it."""
     return tuple(
@@ -290,4 +290,4 @@ def relevant_events(
     return tuple(found.values())[-MAX_EVENTS:]
 
 
-_events = lru_cache(maxsize=KEPT_TURNS)(events_in)
+_events = text_cache(KEPT_TURNS)(events_in)

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache, lru_cache
+from functools import cache
 
+from agents.core.caching.texts import text_cache
 from agents.core.claims import lifecycle
 from agents.core.conversation.memory import ConversationTurn
 from agents.core.conversation.utterances import Utterance
@@ -206,7 +207,7 @@ def _begins() -> re.Pattern[str]:
     )
 
 
-@lru_cache(maxsize=2_048)
+@text_cache(2_048)
 def values_of(text: str, lang: str) -> tuple[TypedValue, ...]:
     """The dates, amounts and versions in a text, in order."""
     seen = composed(text[:MAX_CHARS])

@@ -1,8 +1,8 @@
 """Classification of questions: look-up, open, how, yes-no, or none."""
 
 from enum import Enum, auto
-from functools import lru_cache
 
+from agents.core.caching.texts import text_cache
 from agents.core.depth.reading import word_class
 from agents.core.language.phrases import BOUNDS, END, NOWHERE, PAUSE, Sentence
 
@@ -29,7 +29,7 @@ class AnswerKind(Enum):
 LOOKUPS = frozenset((AnswerKind.ATTRIBUTE, AnswerKind.FACT, AnswerKind.SINGULAR))
 
 
-@lru_cache(maxsize=1_024)
+@text_cache(1_024)
 def asks(sentence: Sentence) -> AnswerKind:
     """The kind of answer a sentence asks for; with a question word no question mark is needed."""
     head = question_word(sentence)

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from itertools import islice
 from unicodedata import normalize
 
+from agents.core.caching.texts import text_cache
 from agents.core.conversation.memory import ConversationTurn
 from agents.core.language.identification import identify_language
 from agents.core.language.lexicons import lexicon
@@ -221,7 +222,7 @@ def _pending(history: Sequence[ConversationTurn]) -> str:
     return _left_open(last.content)
 
 
-@lru_cache(maxsize=2_048)
+@text_cache(2_048)
 def _left_open(content: str) -> str:
     sentences = read(normalize("NFC", clip(content)))
     found = [(sentence, match) for sentence in sentences for match in find(sentence)]
@@ -273,7 +274,7 @@ def _past(
     )
 
 
-@lru_cache(maxsize=2_048)
+@text_cache(2_048)
 def _is_question(content: str) -> bool:
     sentences = read(normalize("NFC", clip(content)))
     return any(one.question or one.words[1] in word_class("WH_WORDS") for one in sentences)
@@ -295,11 +296,11 @@ def _topics(history: Sequence[ConversationTurn], lang: str) -> list[tuple[str, f
 
 
 # Turns recur with every message of their conversation, so their words are cached.
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def _spoken(content: str) -> str:
     return identify_language(content, "")
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def _stems(content: str, lang: str) -> frozenset[str]:
     return frozenset(content_words(clip(content), lang))

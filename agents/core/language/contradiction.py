@@ -17,6 +17,7 @@ from math import exp
 from operator import mul
 from typing import Literal
 
+from agents.core.caching.texts import text_cache
 from agents.core.language import text
 from agents.core.language.identification import identify_language
 from agents.core.language.lexicons import lexicon
@@ -148,7 +149,7 @@ def readings(premise: str, hypothesis: str) -> tuple[SentenceFeatures, SentenceF
     return _reading(premise, lang), _reading(hypothesis, lang)
 
 
-@lru_cache(maxsize=1_024)
+@text_cache(1_024)
 def _reading(sentence: str, lang: str) -> SentenceFeatures:
     words = text.words(sentence)
     # The Portuguese `no` means `in the`.

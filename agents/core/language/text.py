@@ -6,10 +6,11 @@ Every function is linear in the length of its input, which `clip` bounds.
 import re
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping
-from functools import cache, lru_cache
+from functools import cache
 
 from Stemmer import Stemmer
 
+from agents.core.caching.texts import text_cache
 from agents.core.language.lexicons import lexicon
 
 HEAD_CHARS = 2_000
@@ -113,7 +114,7 @@ def content_words(text: str, lang: str) -> tuple[str, ...]:
     return tuple(stem(word, lang) for word in _content(text, lang))
 
 
-@lru_cache(maxsize=2_048)
+@text_cache(2_048)
 def content_set(text: str, lang: str) -> frozenset[str]:
     """The distinct content words of a passage, for similarity; cached, since the same passages are found repeatedly."""
     return frozenset(content_words(text, lang))
@@ -147,7 +148,7 @@ def _content(text: str, lang: str) -> Iterator[str]:
     return (word for found in _WORD.findall(plain) if (word := _content_word(found, lang)))
 
 
-@lru_cache(maxsize=32_768)
+@text_cache(32_768)
 def _content_word(found: str, lang: str) -> str:
     """A word without its clitic; empty for one that is no content word."""
     word = _without_clitic(found)
@@ -161,7 +162,7 @@ def _without_clitic(word: str) -> str:
     return head if hyphen and tail in _clitics() else word
 
 
-@lru_cache(maxsize=32_768)
+@text_cache(32_768)
 def stem(word: str, lang: str) -> str:
     """A stable folded form shared by a word's inflections, written with or without accents."""
     bare = _bare(word)

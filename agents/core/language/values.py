@@ -7,9 +7,10 @@ may be the same day, `sexta` and `dia 20` too; `dia 15` and `dia 20` may not.
 import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from functools import cache, lru_cache
+from functools import cache
 from typing import Literal
 
+from agents.core.caching.texts import text_cache
 from agents.core.language.claim_lexicon import NAME_JOINTS, places, states
 from agents.core.language.date_words import DateMatch, DateWords, any_of, date_at, numbers, units
 from agents.core.language.sentences import composed, flatten, word_set
@@ -191,7 +192,7 @@ def _low_place(flat: str, first: int, position: int) -> TypedValue | None:
     return None
 
 
-@lru_cache(maxsize=8_192)
+@text_cache(8_192)
 def read(value: str, lang: str, *, version: bool = False) -> TypedValue | None:
     """The typed value at the start of a claim's value."""
     return value_at(composed(value), 0, lang, version=version)

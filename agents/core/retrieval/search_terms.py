@@ -2,8 +2,8 @@
 
 import re
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
+from agents.core.caching.texts import text_cache
 from agents.core.language import text
 
 LANGUAGES = ("pt", "en")
@@ -35,7 +35,7 @@ def document_terms(passage: str, lang: str) -> tuple[str, ...]:
 
 
 # A question is looked at for every item found for it.
-@lru_cache(maxsize=512)
+@text_cache(512)
 def question_terms(question: str, lang: str, context: str = "") -> tuple[QuestionTerm, ...]:
     """The distinct terms of a question, then those of its context only; with stems of both languages.
 

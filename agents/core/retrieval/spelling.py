@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches
-from functools import lru_cache
 from sys import intern
 
+from agents.core.caching.texts import text_cache
 from agents.core.language import text
 
 # Shorter words are too close to each other to correct: `rota`, `roda`, `rata`.
@@ -34,7 +34,7 @@ def corrected(question: str, unknown: Iterable[str], found: Iterable[str]) -> st
 
 
 # The same texts are found for question after question. Of their words only one copy is kept.
-@lru_cache(maxsize=1_024)
+@text_cache(1_024)
 def _correct(said: str) -> tuple[str, ...]:
     """The distinct words of a text that a mistyped one may stand for."""
     return tuple(intern(word) for word in {*text.words(said)} if len(word) >= MIN_LETTERS and word.isalpha())

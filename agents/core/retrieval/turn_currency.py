@@ -8,9 +8,10 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache, lru_cache
+from functools import cache
 from itertools import combinations, pairwise
 
+from agents.core.caching.texts import text_cache
 from agents.core.claims.markers import announces_change
 from agents.core.language import text
 from agents.core.language.lexicons import framed, lexicon
@@ -169,7 +170,7 @@ def _by_value(old: PastTurn, new: PastTurn, asked: ValueQuestion) -> tuple[str, 
     return None
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def _changes(said: str) -> tuple[bool, bool]:
     """Whether a turn announces a change of a value, and whether one of a count."""
     low = lower(composed(said[:MAX_CHARS]))
@@ -241,7 +242,7 @@ def _capitalised(said: str) -> list[str]:
     return [word for word in _NAME.findall(said) if text.content_words(word, "en")]
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def stated(said: str, lang: str) -> tuple[Stated, ...]:
     """The typed values of a turn, in order; none for a question."""
     found: list[Stated] = []
@@ -262,7 +263,7 @@ def _stated(value: TypedValue, sentence: str, before: str) -> Stated:
     return Stated(value, words, singular(text.fold(rate[1])) if rate else "", of_state, sentence, before, clause)
 
 
-@lru_cache(maxsize=8_192)
+@text_cache(8_192)
 def _values(sentence: str, lang: str) -> tuple[TypedValue, ...]:
     return tuple(_scan(sentence, lang))
 

@@ -8,9 +8,9 @@ supersedes the other (`temporal`); else the conflict is open and both sides are 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import combinations
 
+from agents.core.caching.texts import text_cache
 from agents.core.language import text
 from agents.core.language.date_words import DateWords
 from agents.core.language.lexicons import framed, lexicon
@@ -80,7 +80,7 @@ def _chosen(passage: EvidencePassage, asked: frozenset[str]) -> tuple[ComparedSe
     return tuple(all_of_them[at] for at in sorted(nearest[:MAX_SENTENCES]))
 
 
-@lru_cache(maxsize=256)
+@text_cache(256)
 def _sentences(said: str, lang: str) -> tuple[ComparedSentence, ...]:
     return tuple(_compared(said[start:end], (start, end), lang) for start, end in sentence_spans(said, lang))
 

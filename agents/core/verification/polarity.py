@@ -3,8 +3,9 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 
+from agents.core.caching.texts import text_cache
 from agents.core.language import text
 from agents.core.language.lexicons import framed, lexicon
 
@@ -36,7 +37,7 @@ class SentencePolarity:
         return bool(self.heads)
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def polarity(sentence: str, lang: str) -> SentencePolarity:
     """The polarity of a sentence of a language; linear in its length."""
     plain = framed("verification", r"\b(?:<<no_negation>>)\b").sub(" ", text.fold(sentence))
@@ -107,7 +108,7 @@ def _without() -> frozenset[str]:
     return lexicon("contradiction").words("without")
 
 
-@lru_cache(maxsize=16_384)
+@text_cache(16_384)
 def _opens(word: str, lang: str) -> str:
     """`not` for a word that opens a negation, `without` for one that opens a lack, else nothing."""
     # The Portuguese `no` means `in the`.
@@ -118,7 +119,7 @@ def _opens(word: str, lang: str) -> str:
     return "without" if word in _without() else ""
 
 
-@lru_cache(maxsize=16_384)
+@text_cache(16_384)
 def _stem(word: str, lang: str) -> str:
     """The stem of a content word, else nothing."""
     found = text.content_words(word, lang)

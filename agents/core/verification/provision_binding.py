@@ -6,8 +6,8 @@ An article without an act is one of the passage's own act, which its title or it
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
+from agents.core.caching.texts import text_cache
 from agents.core.language.text import fold
 from agents.core.legal import acts
 from agents.core.legal.case_numbers import UNIFIED, unified
@@ -52,7 +52,7 @@ class NamedLaw:
         return not (self.acts or self.rulings or self.articles or self.parts)
 
 
-@lru_cache(maxsize=1_024)
+@text_cache(1_024)
 def named(text: str) -> NamedLaw:
     """What a text names, each part under the article before it."""
     references = legal_references(text)

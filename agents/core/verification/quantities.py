@@ -3,9 +3,10 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from itertools import combinations
 
+from agents.core.caching.texts import text_cache
 from agents.core.language import text
 from agents.core.language.date_words import DateWords, scan
 from agents.core.language.lexicons import framed, lexicon
@@ -46,20 +47,20 @@ class Quantity:
         return f"{self.amount:g} {self.unit}".strip()
 
 
-@lru_cache(maxsize=2_048)
+@text_cache(2_048)
 def quantities(said: str, lang: str) -> frozenset[Quantity]:
     """The amounts of a text, numbers that name a provision or a ruling left out."""
     return frozenset(each for sentence in sentences(composed(said), lang) for each in _of(sentence, lang))
 
 
-@lru_cache(maxsize=2_048)
+@text_cache(2_048)
 def dates(said: str, lang: str) -> frozenset[DateWords]:
     """The calendar dates of a text, with the fields that it says; times and dates counted from today are none."""
     flat = _NAMES.sub(_blank, flatten(composed(said)))
     return frozenset(each.words for each in scan(flat, lang) if _calendar(each.words))
 
 
-@lru_cache(maxsize=2_048)
+@text_cache(2_048)
 def figures(said: str, lang: str) -> frozenset[str]:
     """The numbers of a text, in digits, and its words of a date or a time; numbers that name a provision left out."""
     flat = in_figures(_NAMES.sub(_blank, flatten(composed(said))))

@@ -1,11 +1,10 @@
 """Where the sentences of a passage stand in it."""
 
-from functools import lru_cache
-
+from agents.core.caching.texts import text_cache
 from agents.core.language.sentences import sentences
 
 
-@lru_cache(maxsize=512)
+@text_cache(512)
 def sentence_spans(passage: str, lang: str) -> tuple[tuple[int, int], ...]:
     """The character offsets of each sentence, in order; `passage[start:end]` is the sentence.
 

@@ -7,9 +7,9 @@ names of the other language found, and alike on every engine.
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from zlib import crc32
 
+from agents.core.caching.texts import text_cache
 from agents.core.retrieval.relevance import Rarity, inverse_document_frequency
 from agents.core.retrieval.search_terms import QuestionTerm, document_terms
 from agents.ports.passages import Passage
@@ -40,7 +40,7 @@ def heading_of(passage: Passage) -> frozenset[str]:
 
 
 # A section's passages have one, and a question meets dozens of them.
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def _heading(title: str, lang: str) -> frozenset[str]:
     return frozenset(document_terms(title, lang))
 
