@@ -13,7 +13,7 @@ from datetime import datetime
 
 from agents.core.claims import summaries
 from agents.core.conversation.memory import ConversationTurn
-from agents.core.packs.join_table import MAX_INCOMPLETE, JoinRules, JoinTable, Partial
+from agents.core.packs.join_table import MAX_BYTES, MAX_INCOMPLETE, JoinRules, JoinTable, Partial
 from agents.core.packs.text import Templates
 from agents.ports.handlers import Take
 from agents.ports.models import Clock, TokenCounter
@@ -32,10 +32,11 @@ class Assembler:
         revise: bool = False,
         max_open: int = 10_000,
         max_incomplete: int = MAX_INCOMPLETE,
+        max_bytes: int = MAX_BYTES,
         packs: PackPolicy = DEFAULT_PACKS,
         clock: Clock | None = None,
     ) -> None:
-        self._rules = JoinRules(tokens, _summarise, Templates(packs), revise, max_open, max_incomplete)
+        self._rules = JoinRules(tokens, _summarise, Templates(packs), revise, max_open, max_bytes, max_incomplete)
         self._clock = clock
         self._tables: dict[int, JoinTable] = {}
 

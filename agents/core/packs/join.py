@@ -10,10 +10,13 @@ from datetime import datetime, timedelta
 from typing import Literal, cast
 
 from schemas.envelope import Envelope, Position, Received
+from schemas.items import Item
 from schemas.packs import PartReport
 from schemas.retrieval import JoinOpened, MemoryClass, PartFound, PartsFound
 
 ORPHAN_AFTER = timedelta(seconds=60)
+# What an item takes besides its text.
+ITEM_BYTES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,8 @@ class Join:
     parts: Mapping[MemoryClass, PartFound] = field(default_factory=dict)
     arrived: Mapping[MemoryClass, datetime] = field(default_factory=dict)
     holds: tuple[Position, ...] = ()
+    # The bytes of question and items, about.
+    size: int = 0
 
     @property
     def deadline(self) -> datetime:
@@ -56,7 +61,8 @@ def add_terms(join: Join, record: Received[JoinOpened]) -> Join:
     join = replace(join, holds=(*join.holds, record.position))
     if join.opened is not None:
         return join
-    return replace(join, opened=record.event, cause=record.envelope, key=record.key, opened_at=record.logged_at)
+    opened, size = record.event, join.size + len(record.event.query)
+    return replace(join, opened=opened, cause=record.envelope, key=record.key, opened_at=record.logged_at, size=size)
 
 
 def add_part(join: Join, record: Received[PartFound]) -> Join:
@@ -70,7 +76,12 @@ def add_part(join: Join, record: Received[PartFound]) -> Join:
         join,
         parts={**join.parts, part.memory_class: part},
         arrived={**join.arrived, part.memory_class: record.logged_at},
+        size=join.size + sum(map(_size, part.items)),
     )
+
+
+def _size(item: Item) -> int:
+    return ITEM_BYTES + len(getattr(item, "text", getattr(item, "content", "")))
 
 
 def missing(join: Join) -> frozenset[MemoryClass]:

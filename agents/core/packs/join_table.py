@@ -12,6 +12,8 @@ from datetime import datetime, timedelta
 from itertools import islice
 from typing import NamedTuple, cast
 
+from agents.core.caching.budget import ENTRY_BYTES
+from agents.core.caching.lru import ByteCache
 from agents.core.packs import join as joins
 from agents.core.packs import packing
 from agents.core.packs.join import Join
@@ -29,9 +31,10 @@ from schemas.topics import CONTEXT_PACKS, MEMORY_DECISIONS, PACKS_PARTIAL
 
 Partial = JoinOpened | PartFound | PartsFound | JoinTicked
 
-MAX_CONVERSATIONS = 5_000
 # Packs of a partition that a late part may still revise; above it the oldest is released with its inputs.
 MAX_INCOMPLETE = 200
+# Of the parts of open joins of a partition: those of five hundred, with thirty items of a kilobyte each.
+MAX_BYTES = 16 << 20
 TICK_MARGIN = timedelta(milliseconds=20)
 # Stream time that is further ahead of the clock of who joins is wrong.
 CLOCK_STEP = timedelta(seconds=1)
@@ -46,7 +49,8 @@ REPEAT_WINDOW = timedelta(minutes=2)
 class JoinRules:
     """The options of joins and packs.
 
-    `revise` emits a pack again with a late part; `max_open` and `max_incomplete` bound the joins of a partition.
+    `revise` emits a pack again with a late part; `max_open`, `max_bytes` of parts and `max_incomplete` bound the joins
+    of a partition.
     """
 
     counter: Counter
@@ -54,6 +58,7 @@ class JoinRules:
     templates: Templates = field(default_factory=Templates)
     revise: bool = False
     max_open: int = 10_000
+    max_bytes: int = MAX_BYTES
     max_incomplete: int = MAX_INCOMPLETE
 
 
@@ -72,11 +77,12 @@ class JoinTable:
         self._partition = partition
         self._rules = rules
         self._joins: dict[str, Join] = {}
+        self._bytes = 0
         self._deadlines: list[tuple[datetime, str]] = []
         self._time = LONG_AGO
         self.ledger = PackLedger()
         # Conversation -> its newest packs by id, in the order of the output.
-        self._emitted: OrderedDict[str, OrderedDict[str, _PackItems]] = OrderedDict()
+        self._emitted: ByteCache[str, Mapping[str, _PackItems]] = ByteCache("emitted_packs")
         self._incomplete: OrderedDict[str, Incomplete] = OrderedDict()
         self._ticked = LONG_AGO
 
@@ -95,8 +101,8 @@ class JoinTable:
         if isinstance(event, JoinTicked):
             yield Settled((record.position,))
         elif event.pack_id in self.ledger:
-            if (early := self._joins.pop(event.pack_id, None)) is not None:
-                yield Settled(early.holds)  # parts that came before the pack was known to be out
+            if event.pack_id in self._joins:
+                yield Settled(self._taken(event.pack_id).holds)  # parts that came before the pack was known to be out
             yield from self._after_emission(event.pack_id, _inputs(record))
         else:
             for each in _inputs(record):
@@ -136,7 +142,18 @@ class JoinTable:
             added = joins.add_part(join, cast("Received[PartFound]", record))
         if pack_id not in self._joins or added.deadline != join.deadline:
             heapq.heappush(self._deadlines, (added.deadline, pack_id))
+        self._bytes += added.size - join.size
         self._joins[pack_id] = added
+
+    def _taken(self, pack_id: str) -> Join:
+        join = self._joins.pop(pack_id)
+        self._bytes -= join.size
+        return join
+
+    @property
+    def _is_full(self) -> bool:
+        """Whether so many joins are open that they block the commit, or so large ones that they take the memory."""
+        return len(self._joins) > self._rules.max_open or self._bytes > self._rules.max_bytes
 
     def _settle(self, event: Partial) -> Iterable[Step]:
         """Emit the record's own join if it is complete, then every join past its deadline, oldest first."""
@@ -147,8 +164,8 @@ class JoinTable:
             join = self._joins.get(pack_id)
             if join is None or join.deadline != deadline:
                 heapq.heappop(self._deadlines)  # settled, or its terms came and moved the deadline
-            elif deadline < self._time or len(self._joins) > self._rules.max_open:
-                # Too many open joins block the commit: the oldest is emitted as if its deadline had passed.
+            elif deadline < self._time or self._is_full:
+                # The oldest is emitted as if its deadline had passed.
                 yield from self._close(pack_id, max(self._time, deadline + TICK_MARGIN))
             else:
                 return
@@ -158,7 +175,7 @@ class JoinTable:
         why = joins.settled(join, now)
         if why is None:
             return
-        del self._joins[pack_id]
+        self._taken(pack_id)
         if why == "orphaned":
             yield Refused(join.holds, "orphan_part", "the terms of this part's plan did not come within a minute")
         else:
@@ -231,7 +248,9 @@ class JoinTable:
         """Settle the inputs of packs that are not revised any more, oldest first."""
         while self._incomplete:
             oldest = next(iter(self._incomplete.values()))
-            if oldest.until >= self._time and len(self._incomplete) <= self._rules.max_incomplete:
+            size = sum(each.join.size for each in self._incomplete.values())
+            is_full = len(self._incomplete) > self._rules.max_incomplete or size > self._rules.max_bytes
+            if oldest.until >= self._time and not is_full:
                 return
             del self._incomplete[oldest.join.pack_id]
             if oldest.join.holds:
@@ -253,7 +272,7 @@ class JoinTable:
 
     def _carried(self, tenant: str, about: JoinOpened | ContextPack, at: datetime) -> Mapping[str, str]:
         """The items to withhold, each with the pack that has it: of the packs that the caller still holds."""
-        emitted = self._emitted.get(_subject(tenant, about), OrderedDict[str, _PackItems]())
+        emitted = self._emitted.get(_subject(tenant, about)) or {}
         held = [(name, pack) for name in _held(about, emitted) if (pack := emitted.get(name))]
         recent = [(name, pack) for name, pack in held if at - pack.assembled_at <= REPEAT_WINDOW]
         return {item: name for name, pack in recent for item in pack.items}
@@ -262,16 +281,14 @@ class JoinTable:
         subject = _subject(tenant, pack)
         lacking = lacking_of(pack)
         self.ledger.put(pack.pack_id, lacking if pack.revision > 1 else self.ledger.get(pack.pack_id, lacking))
-        packs = self._emitted.setdefault(subject, OrderedDict())
-        if pack.revision == 1 or pack.pack_id in packs:
-            packs[pack.pack_id] = _PackItems(pack.frame_id, pack.assembled_at, packing.injected(pack))
+        packs = dict(self._emitted.get(subject) or {})
         if pack.revision == 1:
-            packs.move_to_end(pack.pack_id)
-            self._emitted.move_to_end(subject)
-        if len(packs) > MAX_PACKS:
-            packs.popitem(last=False)
-        if len(self._emitted) > MAX_CONVERSATIONS:
-            self._emitted.popitem(last=False)
+            packs.pop(pack.pack_id, None)  # to the end, where the newest is
+        elif pack.pack_id not in packs:
+            return
+        packs[pack.pack_id] = _PackItems(pack.frame_id, pack.assembled_at, packing.injected(pack))
+        packs = dict(list(packs.items())[-MAX_PACKS:])
+        self._emitted.put(subject, packs, ENTRY_BYTES * sum(3 + len(each.items) for each in packs.values()))
 
 
 def _inputs(record: Received[Partial]) -> Sequence[Received[JoinOpened | PartFound]]:

@@ -286,6 +286,18 @@ def test_packs_that_can_be_revised_are_bounded_and_the_oldest_goes_first():
         assert audits(fathom) == [["semantic"], ["semantic"]]
 
 
+@pytest.mark.covers("CF-75")
+def test_packs_that_can_be_revised_are_bounded_in_bytes():
+    [asked] = partials(DIFFERENCE)
+    bounded = dataclasses.replace(ASSEMBLER[0], build=lambda d: Assembler(d.tokens, revise=True, max_bytes=1))
+    with Pipeline(stages=[bounded], partitions=1, pack_revisions=True) as fathom:
+        feed(fathom, asked, without(asked, "semantic"))
+        fathom.wait(2.2)
+        assert fathom.committed("assembler", PACKS_PARTIAL) == {0: len(fathom.log.of(PACKS_PARTIAL.name))}
+        feed(fathom, asked, ["semantic"])
+        assert [pack.revision for pack in fathom.packs()] == [1]
+
+
 @pytest.mark.covers("CF-75", "CF-67", "CF-68")
 def test_a_pack_whose_inputs_are_gone_is_not_revised_and_its_late_part_is_audited(asked: Asked):
     with Pipeline(stages=ASSEMBLER, partitions=1) as before:
