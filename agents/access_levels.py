@@ -1,11 +1,11 @@
 """The access level of a user's searches, which begin before the graph has said it."""
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import TypeVar
 
+from agents.core.caching.lru import ByteCache
 from agents.errors import Unavailable
 from agents.ports.graph import GraphReader
 from schemas.items import AccessLevel
@@ -13,15 +13,14 @@ from schemas.items import AccessLevel
 T = TypeVar("T")
 
 PUBLIC: AccessLevel = "public"
-MAX_USERS = 10_000
 
 
 class AccessLevels:
-    """Searches at a user's access level; the levels last seen of so many users."""
+    """Searches at a user's access level; the levels last seen are remembered."""
 
     def __init__(self, graph: GraphReader) -> None:
         self._graph = graph
-        self._seen: OrderedDict[tuple[str, str], AccessLevel] = OrderedDict()
+        self._seen: ByteCache[tuple[str, str], AccessLevel] = ByteCache("access_levels")
 
     async def searched(
         self, tenant: str, user_id: str, as_of: datetime, search: Callable[[AccessLevel], Awaitable[T]]
@@ -32,15 +31,12 @@ class AccessLevels:
         of the two waits; where the level is another by now, what was found is dropped and searched for again.
         """
         user = (tenant, user_id)
-        expected = self._seen.get(user, PUBLIC)
+        expected = self._seen.get(user) or PUBLIC
         (level, error), found = await asyncio.gather(self._level(*user, as_of), search(expected))
         if level != expected:
             found = await search(level)
         if error is None:
-            self._seen[user] = level
-            self._seen.move_to_end(user)
-            if len(self._seen) > MAX_USERS:
-                self._seen.popitem(last=False)
+            self._seen.put(user, level)
         return found, error
 
     async def _level(self, tenant: str, user_id: str, as_of: datetime) -> tuple[AccessLevel, str | None]:

@@ -6,7 +6,6 @@ from all (HKDF-SHA-256), so that it can be read while all exist.
 """
 
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from secrets import token_bytes
@@ -18,6 +17,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
+from agents.core.caching.lru import ByteCache
 from schemas.envelope import ERASED, KEYS_HEADER, ErasedValue
 from streams.encryption.subjects import REPLAYED, subjects_of
 from streams.stores.keys.key_store import DestroyedKey, KeyStore, WrappedKey
@@ -28,31 +28,21 @@ Headers = Sequence[tuple[str, bytes]]
 Batches = Mapping[TopicPartition, Sequence[ConsumerRecord]]
 # After so long a destroyed key is in no process any more; every key in use is asked for again as often.
 FRESH_S = 5.0
-MAX_KEYS = 10_000
+CIPHER_BYTES = 1_000
 VERSION = b"fathom.record.v1"
 
 
-class _Fresh(OrderedDict[str, tuple[V, float]]):
+class _Fresh(ByteCache[str, tuple[V, float]]):
     """The last used entries, each for a time."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
-        super().__init__()
+        super().__init__("person_keys")
         self._clock = clock
 
     def known(self, name: str) -> V | None:
         """The entry, while it is fresh."""
         found = self.get(name)
-        if found is None or found[1] <= self._clock():
-            return None
-        self.move_to_end(name)
-        return found[0]
-
-    def put(self, name: str, entry: V, until: float) -> None:
-        """Add an entry; the one used longest ago goes."""
-        self[name] = entry, until
-        self.move_to_end(name)
-        if len(self) > MAX_KEYS:
-            self.popitem(last=False)
+        return None if found is None or found[1] <= self._clock() else found[0]
 
 
 class RecordEncryption:
@@ -129,13 +119,13 @@ class RecordEncryption:
             if isinstance(cipher, AESGCM):
                 return said, cipher
             for each in subjects:  # a key was destroyed since the subject was last asked for: it gets another one
-                self._ids.pop(each, None)
+                self._ids.pop(each)
 
     async def _id_of(self, subject: str) -> str:
         until = self._clock() + FRESH_S
         key = (await self.store.current([subject])).get(subject)
         own = (key or await self.store.add(subject, self._master.fresh())).id
-        self._ids.put(subject, own, until)
+        self._ids.put(subject, (own, until))
         return own
 
     async def _ciphers_of(self, wanted: Iterable[str]) -> dict[str, AESGCM | DestroyedKey]:
@@ -148,7 +138,7 @@ class RecordEncryption:
             for said in missing:
                 found[said] = made = self._made([keys.get(own) for own in said.split(",")])
                 if made is not None:
-                    self._ciphers.put(said, made, until)
+                    self._ciphers.put(said, (made, until), CIPHER_BYTES)
         return {said: cipher for said, cipher in found.items() if cipher is not None}
 
     def _made(self, keys: Sequence[WrappedKey | DestroyedKey | None]) -> AESGCM | DestroyedKey | None:

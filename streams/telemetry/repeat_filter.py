@@ -5,12 +5,11 @@ While a broker is away or creates its first group, a client logs that for each g
 
 import logging
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 
+from agents.core.caching.lru import ByteCache
+
 QUIET_S = 10.0
-# How many distinct lines are remembered.
-KNOWN = 256
 
 
 class RepeatFilter(logging.Filter):
@@ -23,20 +22,18 @@ class RepeatFilter(logging.Filter):
         super().__init__()
         self._ours = logging.Filter(ours)
         self._clock = clock
-        self._said: OrderedDict[tuple[str, str], tuple[float, int]] = OrderedDict()
+        self._said: ByteCache[tuple[str, str], tuple[float, int]] = ByteCache("log_lines")
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Whether the line is logged."""
         if record.exc_info or self._ours.filter(record):
             return True
         line, now = (record.name, record.getMessage()), self._clock()
-        at, again = self._said.pop(line, (float("-inf"), 0))
+        at, again = self._said.get(line) or (float("-inf"), 0)
         if now - at < QUIET_S:
-            self._said[line] = at, again + 1
+            self._said.put(line, (at, again + 1))
             return False
-        self._said[line] = now, 0
-        if len(self._said) > KNOWN:
-            self._said.popitem(last=False)
+        self._said.put(line, (now, 0))
         if again:
             record.fields = {**getattr(record, "fields", {}), "repeated": again}
         return True

@@ -7,10 +7,11 @@ A process that has lost a partition without knowing yet has no such copy.
 """
 
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
+from agents.core.caching.budget import bytes_of
+from agents.core.caching.lru import ByteCache
 from agents.core.conversation.memory import ConversationTurn, Opened, Session, Turns
 from agents.core.conversation.session_state import MAX_FRAMES, TurnOutcome, WorkingSetState
 from schemas.base import Conversation
@@ -18,8 +19,8 @@ from streams.stores.sessions.redis_working_sets import KNOWN_MESSAGES, SESSION_T
 from streams.stores.sessions.turn_codec import newest
 from streams.views.restorable import Place, RestorableWorkingSets
 
-# In characters of text; what else a turn takes counts as so many.
-MAX_HELD, TURN_OVERHEAD = 8 * 2**20, 2_000
+# What a turn takes besides its text.
+TURN_OVERHEAD = 2_000
 # Long before the store itself drops a conversation that nobody writes to.
 HELD_S = 3_600.0
 
@@ -27,30 +28,26 @@ HELD_S = 3_600.0
 @dataclass(slots=True)
 class _Copy:
     state: WorkingSetState
-    size: int
     used: float
 
 
 class HeldWorkingSets:
     """Working sets of a `store` with copies of the conversations that were opened in owned partitions.
 
-    The least recently used copies beyond `max_held` are dropped, and those unused for an hour.
+    Copies unused for an hour are dropped.
     """
 
     def __init__(
         self,
         store: RestorableWorkingSets,
         *,
-        max_held: int = MAX_HELD,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._store = store
         self._place: Place = lambda _: 0
         self._owned: frozenset[int] = frozenset()
-        self._copies: OrderedDict[Conversation, _Copy] = OrderedDict()
+        self._copies: ByteCache[Conversation, _Copy] = ByteCache("working_sets")
         self._loading: dict[Conversation, object] = {}
-        self._max_held = max_held
-        self._size = 0
         self._clock = clock
 
     def follow(self, partitions: int, place: Place) -> None:
@@ -67,7 +64,6 @@ class HeldWorkingSets:
         """Read everything from the store again."""
         self._copies.clear()
         self._loading.clear()
-        self._size = 0
 
     async def open(self, conversation: Conversation, message_id: str, limit: int) -> Opened:
         """The session, its current frame's last `limit` turns, and the outcome if this message was seen before."""
@@ -191,25 +187,18 @@ class HeldWorkingSets:
             self._drop(conversation)
             return None
         copy.used = now
-        self._copies.move_to_end(conversation)
         return copy.state
 
     def _hold(self, conversation: Conversation, state: WorkingSetState) -> None:
         self._drop(conversation)
-        now, size = self._clock(), _size(state)
-        self._copies[conversation] = _Copy(state, size, now)
-        self._size += size
-        while self._copies:
-            oldest, copy = next(iter(self._copies.items()))
-            if self._size <= self._max_held and now - copy.used <= HELD_S:
-                break
-            self._drop(oldest)
+        now = self._clock()
+        self._copies.put(conversation, _Copy(state, now), _size(state))
+        while (oldest := self._copies.oldest()) is not None and now - oldest[1].used > HELD_S:
+            self._drop(oldest[0])
 
     def _drop(self, conversation: Conversation) -> None:
         self._loading.pop(conversation, None)
-        copy = self._copies.pop(conversation, None)
-        if copy is not None:
-            self._size -= copy.size
+        self._copies.pop(conversation)
 
 
 def _is_filed(state: WorkingSetState, message_id: str) -> bool:
@@ -235,4 +224,4 @@ def _with(
 
 
 def _size(state: WorkingSetState) -> int:
-    return TURN_OVERHEAD + sum(len(turn.content) + TURN_OVERHEAD for turn in state.turns)
+    return TURN_OVERHEAD + sum(bytes_of(turn.content) + TURN_OVERHEAD for turn in state.turns)

@@ -1,10 +1,11 @@
 """Tool sessions, restored from verdicts, confirmations, results and erasures."""
 
 import asyncio
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from agents.core.caching.lru import ByteCache
 from agents.core.tools import session as tool_session
 from schemas.base import Conversation
 from schemas.envelope import Received
@@ -13,8 +14,6 @@ from schemas.tool_session import ToolSession
 from streams.views.recoverable import Fold, RecoverableView, every, place_in
 from streams.views.restorable import Place, RestorableToolSessions, ViewLog
 
-# More verdicts than the stage has in hand: they may be given and not yet in the log.
-MAX_BUFFERED = 2_048
 ToolFold = Fold[RestorableToolSessions, Received[Any]]
 
 
@@ -77,7 +76,8 @@ class RecoverableToolSessions(RecoverableView[RestorableToolSessions, Received[A
     ) -> None:
         self._place = place or place_in(partitions)
         sessions.follow(partitions, self._place)
-        self._saved: deque[tuple[int, Conversation, ToolSession]] = deque(maxlen=MAX_BUFFERED)
+        # Of more verdicts than the stage has in hand: they may be given and not yet in the log.
+        self._saved: ByteCache[Conversation, ToolSession] = ByteCache("saved_tool_sessions")
         super().__init__(sessions, log, tool_fold(policy, recent=self._recent), tool_session.span(policy))
 
     def on_revoked(self) -> None:
@@ -93,8 +93,8 @@ class RecoverableToolSessions(RecoverableView[RestorableToolSessions, Received[A
         """Replace the session of that version; False when it has changed, or was lost, meanwhile."""
         if not await self._store.save(conversation, session, version):
             return False
-        self._saved.append((self._place(conversation), conversation, session))
+        self._saved.put(conversation, session)
         return True
 
     def _recent(self, partition: int) -> Mapping[Conversation, ToolSession]:
-        return {whose: session for held, whose, session in self._saved if held == partition}
+        return {whose: session for whose, session in self._saved.items() if self._place(whose) == partition}

@@ -7,7 +7,6 @@ before it is used again.
 
 import asyncio
 import logging
-from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from datetime import timedelta
 from math import inf
 from typing import TypeVar
 
+from agents.core.caching.lru import ByteCache
 from agents.core.conversation.memory import ConversationTurn, Opened, Session, Turns
 from agents.core.conversation.session_state import (
     Recorded,
@@ -125,7 +125,10 @@ class RecoverableWorkingSets(RecoverableView[RestorableWorkingSets, Recorded]):
         self._held.follow(partitions, self._place)
         self._patience = patience
         self._away_since: float | None = None
-        self._recent: deque[tuple[int, int, Conversation, bytes | int]] = deque(maxlen=MAX_BUFFERED)
+        # By their numbers.
+        self._recent: ByteCache[int, tuple[Conversation, bytes | int]] = ByteCache(
+            "decided_turns", max_entries=MAX_BUFFERED
+        )
         self._decided = 0
         self._behind: dict[int, Outage] = {}
         self._fallbacks: dict[int, asyncio.Task[RestorableWorkingSets]] = {}
@@ -185,7 +188,7 @@ class RecoverableWorkingSets(RecoverableView[RestorableWorkingSets, Recorded]):
     def _numbered(self, conversation: Conversation, done: bytes | int) -> float:
         """The number of an outcome, or of an erasure, in hand."""
         number, self._decided = self._decided, self._decided + 1
-        self._recent.append((self._place(conversation), number, conversation, done))
+        self._recent.put(number, (conversation, done))
         return number
 
     async def turns(self, conversation: Conversation, frame_id: str, *, up_to_seq: int, limit: int) -> Turns:
@@ -241,7 +244,7 @@ class RecoverableWorkingSets(RecoverableView[RestorableWorkingSets, Recorded]):
     async def _restore(self, partitions: frozenset[int], lost: frozenset[int]) -> None:
         """Restore from the log; a store that has only missed what is in hand is brought just that."""
         outages = {partition: self._behind[partition] for partition in partitions & self._behind.keys()}
-        in_hand = {each for each, outage in outages.items() if self._decided - outage.since <= MAX_BUFFERED}
+        in_hand = {each for each, outage in outages.items() if self._has_all(outage.since)}
         in_hand -= lost
         for partition in sorted(in_hand):
             await self._catch_up(partition, outages[partition].since)
@@ -292,10 +295,14 @@ class RecoverableWorkingSets(RecoverableView[RestorableWorkingSets, Recorded]):
         await restore(sets, self._log, self._fold, {partition}, span=self._span)
         return sets
 
+    def _has_all(self, since: float) -> bool:
+        """Whether all that was decided from a number on is in hand."""
+        return since >= 0 and all(number in self._recent for number in range(int(since), self._decided))
+
     def _in_hand(self, partition: int, since: float = -inf) -> Iterator[Recorded]:
         """What was decided here, from that number on, and is perhaps not in the log yet."""
-        for held, number, conversation, done in list(self._recent):
-            if held == partition and number >= since:
+        for number, (conversation, done) in self._recent.items():
+            if number >= since and self._place(conversation) == partition:
                 if isinstance(done, int):
                     yield RecordedErasure(conversation, done)
                 else:

@@ -12,6 +12,7 @@ import httpx
 import uvicorn
 from starlette.types import ASGIApp
 
+from agents.core.caching.budget import CacheShare
 from agents.ports.graph import DecisionReader
 from agents.stages.assessor import Assessor
 from streams import config
@@ -37,7 +38,7 @@ class HeldTail:
     """The progress that came, and what only the log has of it."""
 
     def __init__(self, most_bytes: int = 10_000_000) -> None:
-        self.store = ProgressStore(most_bytes)
+        self.store = ProgressStore(CacheShare(most_bytes))
         self.log: dict[tuple[str, str], list[LoggedProgress]] = {}
 
     async def look_up(self, tenant: str, message_id: str) -> None:
@@ -51,7 +52,7 @@ class Echo:
         self.asked: list[tuple[OutgoingRecord, ExpectedReply]] = []
         self.sent: list[OutgoingRecord] = []
         self.refusals: list[Exception] = []
-        self.waits = PendingReplies(most, 1_000_000)
+        self.waits = PendingReplies(most, CacheShare(1_000_000))
         self.tail = HeldTail()
         self.reachable = True
         self.reply = reply

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from agents.core.caching.budget import share_of
 from agents.ports.passages import Passage, PassageQuery
 from streams.stores.passages import edge_search, recent
 from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
@@ -103,7 +104,8 @@ def test_more_texts_and_terms_than_are_kept_are_found_as_ever(index, monkeypatch
 
     runner.run(store.upsert("acme", "semantic", passages(0, 40)))
     kept = runner.run(story())
-    for name in ("TEXTS", "TENANTS", "TERMS"):
+    monkeypatch.setattr(share_of("index_texts"), "allowed", 10_000)
+    for name in ("TENANTS", "TERMS"):
         monkeypatch.setattr(recent, name, 2)
     assert runner.run(story()) == kept
 

@@ -7,6 +7,7 @@ from uuid import uuid4
 
 import httpx
 
+from agents.core.caching.budget import CacheShare
 from schemas.progress import ProgressMade
 from streams.edges.http.events.message_progress import ProgressStore
 from streams.edges.http.events.progress_tail import ProgressTail
@@ -63,7 +64,7 @@ def in_log(broker: str, message: str, tenant: str = "default") -> list[tuple[str
     """The positions and events of a message in the log."""
 
     async def read() -> list[tuple[str, ProgressMade]]:
-        tail = ProgressTail(lambda: broker, ProgressStore(100_000_000))
+        tail = ProgressTail(lambda: broker, ProgressStore(CacheShare(100_000_000)))
         await tail.look_up(tenant, message)
         return [(f"{each.partition}-{each.offset}", each.event) for each in tail.store.of(tenant, message).events]
 

@@ -4,10 +4,11 @@ Parts come in any order, so the events are numbered as their records come, per p
 read off the output, so that a record read again makes no second event.
 """
 
-from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from agents.core.caching.budget import OBJECTS_PER_JSON, bytes_of
+from agents.core.caching.lru import ByteCache
 from agents.core.progress import pack_document
 from agents.core.progress.reduction import ReducedState, set_to
 from schemas.base import JsonObject
@@ -18,11 +19,10 @@ from schemas.retrieval import PartFound, RetrievalPlan
 
 # The number of the event of a pack's first revision; each revision has the next multiple.
 COMPLETE = 1000
-# Packs of a partition that are remembered; one takes seconds. Of those before, the number of the last event: what is
-# sent again in an overload comes after thousands.
-MAX_PACKS, MAX_TOLD = 500, 20_000
 # What a later revision needs of the state of a pack that is complete.
 REMEMBERED = ("nodes", "budget")
+# What the event of a pack's plan takes, without its patch.
+PACK_BYTES = 4_000
 
 
 @dataclass(slots=True)
@@ -32,12 +32,16 @@ class _Progress:
     state: ReducedState = field(default_factory=ReducedState)
     planned: ProgressMade | None = None
     answered: set[str] = field(default_factory=set)
+    # The bytes of what its events have said, about: all of it is not counted again with each.
+    size: int = 0
 
     def add(self, event: ProgressMade) -> None:
         self.state = self.state.after(event)
+        self.size += OBJECTS_PER_JSON * len(event.model_dump_json())
         if self.state.ended:
             document = {name: self.state.document[name] for name in REMEMBERED if name in self.state.document}
             self.state = replace(self.state, document=document)
+            self.size = PACK_BYTES + bytes_of(document)
         if event.type == "PACK_PLANNED":
             self.planned = event.model_copy(update={"patch": ()})
         elif event.type == "PACK_PART" and event.node_id is not None:
@@ -48,12 +52,13 @@ class PackTable:
     """The packs of one partition, given what its output holds of them."""
 
     def __init__(self) -> None:
-        self._packs: OrderedDict[str, _Progress] = OrderedDict()
-        self._told: OrderedDict[str, int] = OrderedDict()
+        self._packs: ByteCache[str, _Progress] = ByteCache("pack_progress")
+        # Of those that are not remembered any more, too: what is sent again in an overload comes after thousands.
+        self._told: ByteCache[str, int] = ByteCache("told_packs")
 
     def restore(self, event: ProgressMade) -> None:
         """Take an event that is in the output."""
-        self._of(event.job_id).add(event)
+        self._add(self._of(event.job_id), event)
 
     def planned(self, record: Received[RetrievalPlan], *, cognition: bool) -> ProgressMade | None:
         """The event of a plan, None for one that has been told; `cognition` says whether a cognitive run is opened."""
@@ -77,9 +82,7 @@ class PackTable:
             "message_seq": plan.seq,
             "accepted_at": plan.accepted_at.isoformat(),
         }
-        made = _event("PACK_PLANNED", (1, 0), plan, plan.pack_id, data, document)
-        found.add(made)
-        return made
+        return self._add(found, _event("PACK_PLANNED", (1, 0), plan, plan.pack_id, data, document))
 
     def part(self, record: Received[PartFound]) -> ProgressMade | None:
         """The event of a class's answer; None for one that was told, came too late, or belongs to no known plan."""
@@ -94,9 +97,7 @@ class PackTable:
         data = {key: node[key] for key in ("state", "why", "latency_ms", "items", "tokens")}
         numbers = (found.state.seq + 1, found.state.seq)
         patch = (set_to(node, "nodes", name), set_to("running", "status"))
-        made = _event("PACK_PART", numbers, planned, part.pack_id, data, {}, name, patch)
-        found.add(made)
-        return made
+        return self._add(found, _event("PACK_PART", numbers, planned, part.pack_id, data, {}, name, patch))
 
     def complete(self, record: Received[ContextPack]) -> ProgressMade | None:
         """The event of a pack or of its next revision, which says all that is known of it; None for one told before."""
@@ -132,20 +133,16 @@ class PackTable:
             "evidence": pack.evidence,
             "degraded_reasons": list(pack.degraded_reasons),
         }
-        made = _event("PACK_COMPLETE", (seq, found.state.seq), pack, pack.pack_id, data, document)
-        found.add(made)
-        return made
+        return self._add(found, _event("PACK_COMPLETE", (seq, found.state.seq), pack, pack.pack_id, data, document))
 
     def _of(self, pack_id: str) -> _Progress:
-        found = self._packs.get(pack_id)
-        if found is None:
-            found = self._packs[pack_id] = _Progress(ReducedState(seq=self._told.get(pack_id, 0)))
-        if len(self._packs) > MAX_PACKS:
-            name, oldest = self._packs.popitem(last=False)
-            self._told[name] = oldest.state.seq
-            if len(self._told) > MAX_TOLD:
-                self._told.popitem(last=False)
-        return found
+        return self._packs.get(pack_id) or _Progress(ReducedState(seq=self._told.get(pack_id) or 0))
+
+    def _add(self, found: _Progress, event: ProgressMade) -> ProgressMade:
+        found.add(event)
+        self._packs.put(event.job_id, found, found.size)
+        self._told.put(event.job_id, found.state.seq)
+        return event
 
 
 def _beginning(pack_id: str, message_id: str, level: str, question: str) -> JsonObject:

@@ -1,15 +1,13 @@
 """Tool calls that were refused because their session could not be read, by partition. Pure: no clock or I/O."""
 
-from collections import OrderedDict
 from collections.abc import Callable
 
+from agents.core.caching.lru import ByteCache
 from schemas.base import Event
 from schemas.envelope import Received
 from schemas.tools import ErrorCode, ToolCallRequested, ToolCallResolved
 
 UNREADABLE: ErrorCode = "indisponivel"
-# More refusals of a partition are not remembered; a record is delivered again within seconds or not at all.
-SIZE = 10_000
 # Tenant, id of the call's record, call.
 Asked = tuple[str, str, str]
 
@@ -18,11 +16,12 @@ class RefusedCalls:
     """The refusals that a user was told: the same record gets no other verdict when it is delivered again."""
 
     def __init__(self) -> None:
-        self._partitions: dict[int, OrderedDict[Asked, ToolCallResolved]] = {}
+        # A record is delivered again within seconds or not at all.
+        self._partitions: dict[int, ByteCache[Asked, ToolCallResolved]] = {}
 
     def assigned(self, partition: int) -> Callable[[Received[ToolCallResolved]], None]:
         """Start a partition; returns what takes each verdict in its output, oldest first."""
-        self._partitions[partition] = OrderedDict()
+        self._partitions[partition] = ByteCache("refused_calls")
 
         def take(emitted: Received[ToolCallResolved]) -> None:
             if (cause := emitted.envelope.causation_id) is not None:
@@ -36,8 +35,9 @@ class RefusedCalls:
 
     def of(self, record: Received[Event], call: ToolCallRequested) -> ToolCallResolved | None:
         """The refusal that a record got when it was delivered before."""
-        refused = self._partitions.get(record.partition, OrderedDict[Asked, ToolCallResolved]())
-        return refused.get((record.envelope.tenant, record.envelope.id, call.call_id))
+        refused = self._partitions.get(record.partition)
+        asked = record.envelope.tenant, record.envelope.id, call.call_id
+        return None if refused is None else refused.get(asked)
 
     def add(self, record: Received[Event], verdict: ToolCallResolved) -> None:
         """Remember the verdict on a record if it is such a refusal."""
@@ -45,6 +45,4 @@ class RefusedCalls:
 
     def _put(self, partition: int, asked: Asked, verdict: ToolCallResolved) -> None:
         if verdict.error_code == UNREADABLE and (refused := self._partitions.get(partition)) is not None:
-            refused[asked] = verdict
-            if len(refused) > SIZE:
-                refused.popitem(last=False)
+            refused.put(asked, verdict)

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 import orjson
 
+from agents.core.caching.budget import CacheShare, bytes_of, share_of
+from agents.core.caching.lru import ByteCache
 from schemas.topics import ANSWERS_OUT, CONTEXT_PACKS, CONVERSATION_TURNS, TOOLS_CALLS_OUT
 from streams.edges.client.deep_answers import answer_of, failure_of
 
 Place = tuple[str, bytes]
-MAX_REFUSED = 1_000
+REPLIES = share_of("replies")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,16 +38,17 @@ class TooMany(Exception):
 
 
 class PendingReplies:
-    """At most `most` callers wait; answers are cached up to `most_bytes`, the oldest is evicted first."""
+    """At most `most` callers wait; answers are cached within a share, the oldest is evicted first."""
 
-    def __init__(self, most: int, most_bytes: int) -> None:
+    def __init__(self, most: int, share: CacheShare = REPLIES) -> None:
         self._most = most
-        self._most_bytes = most_bytes
+        self._share = share
+        self._share.join(self)
         self._waiting: dict[Place, dict[asyncio.Future[bytes], ExpectedReply]] = {}
         self._count = 0
         self._came: OrderedDict[Place, deque[bytes]] = OrderedDict()
-        self._bytes = 0
-        self._refused: OrderedDict[tuple[bytes, str], Exception] = OrderedDict()
+        self.size_bytes = 0
+        self._refused: ByteCache[tuple[bytes, str], Exception] = ByteCache("refused_messages")
         # Set whenever somebody begins to wait.
         self.called = asyncio.Event()
 
@@ -80,9 +83,7 @@ class PendingReplies:
 
     def refused(self, key: bytes, message_id: str, refusal: Exception) -> None:
         """Fail the futures that wait for what follows from a message that its stage has refused."""
-        self._refused[key, message_id] = refusal
-        if len(self._refused) > MAX_REFUSED:
-            self._refused.popitem(last=False)
+        self._refused.put((key, message_id), refusal, sum(map(bytes_of, refusal.args)))
         for (_, at), waiting in tuple(self._waiting.items()):
             for future, wanted in tuple(waiting.items()) if at == key else ():
                 if not future.done() and wanted.message_id == message_id:
@@ -108,12 +109,12 @@ class PendingReplies:
     def _keep(self, place: Place, value: bytes) -> None:
         self._came.setdefault(place, deque()).append(value)
         self._came.move_to_end(place)
-        self._bytes += len(value)
-        while self._bytes > self._most_bytes:
-            oldest = next(iter(self._came.values()))
-            self._bytes -= len(oldest.popleft())
+        self.size_bytes += len(value)
+        while self.size_bytes > self._share.allowed:
+            first, oldest = next(iter(self._came.items()))
+            self.size_bytes -= len(oldest.popleft())
             if not oldest:
-                self._came.popitem(last=False)
+                del self._came[first]
 
 
 def _best(known: Sequence[bytes], wanted: ExpectedReply) -> bytes | None:

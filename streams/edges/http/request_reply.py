@@ -8,13 +8,13 @@ import asyncio
 import logging
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRecord
 from aiokafka.errors import KafkaError
 
+from agents.core.caching.lru import ByteCache
 from schemas.topics import ANSWERS_OUT, CONTEXT_PACKS, CONVERSATION_TURNS, TOOLS_CALLS_OUT
 from streams.edges.client import ask, clients
 from streams.edges.client.errors import CommandFailed
@@ -31,7 +31,8 @@ POLL_S = 0.2
 # Between two fetches while nobody waits: every pack of the process would cost one.
 REST_S = 0.2
 RETRY_S = 1.0
-MAX_CACHED = 10_000
+# A task that is done, with the place of its record.
+TASK_BYTES = 1_000
 
 
 class NotReachable(Exception):
@@ -58,7 +59,7 @@ class Exchange:
         # Set at the first connection; for other threads.
         self.connected = threading.Event()
         self._why = "the connection to the broker is being made"
-        self._sent: OrderedDict[tuple[str, bytes, str], asyncio.Task[SentRecord]] = OrderedDict()
+        self._sent: ByteCache[tuple[str, bytes, str], asyncio.Task[SentRecord]] = ByteCache("sent_records")
 
     @property
     def reachable(self) -> bool:
@@ -140,10 +141,9 @@ class Exchange:
         once = (prepared.topic, prepared.key, prepared.name)
         sending = self._sent.get(once)
         if sending is None or (sending.done() and (sending.cancelled() or sending.exception() is not None)):
-            sending = self._sent[once] = asyncio.create_task(self._send(prepared))
+            sending = asyncio.create_task(self._send(prepared))
             sending.add_done_callback(_retrieved)
-            if len(self._sent) > MAX_CACHED:
-                self._sent.popitem(last=False)
+            self._sent.put(once, sending, TASK_BYTES)
         # Shielded: other callers may wait for the same send.
         return await asyncio.shield(sending)
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -13,6 +12,7 @@ import orjson
 from pydantic import BaseModel, Field
 from starlette.requests import Request
 
+from agents.core.caching.lru import ByteCache
 from schemas.base import Id, derive
 from schemas.depth import LEAST_WAIT_MS
 from schemas.topics import ANSWERS_OUT, Topic
@@ -30,7 +30,6 @@ from streams.edges.http.tokens import Grant
 from streams.edges.http.whose import grant_of, user_of
 
 SOURCE = "urn:fathom:ask"
-MAX_CACHED = 10_000
 SEND_S = 10.0
 # From the topic of the packs to the caller.
 WAY_BACK_MS = 100
@@ -64,17 +63,16 @@ class IdempotencyKeys:
     """Ids of calls, derived from caller, key and body, so that a repeated call is the same event."""
 
     def __init__(self) -> None:
-        self._made: OrderedDict[tuple[Grant, str], str] = OrderedDict()
+        self._made: ByteCache[tuple[Grant, str], str] = ByteCache("idempotency_keys")
 
     def id_of(self, grant: Grant, user: str | None, what: str, key: str | None, body: bytes) -> str:
         """A random id without a key; raises `Problem` (422) for a key that was used for something else."""
         if key is None:
             return str(uuid4())
         made = derive(what, grant.tenant, grant.client or "", user or "", key, body.decode(errors="replace"))
-        if self._made.setdefault((grant, key), made) != made:
+        if (self._made.get((grant, key)) or made) != made:
             raise Problem(422, "this Idempotency-Key was used for something else; make a new one for each call")
-        if len(self._made) > MAX_CACHED:
-            self._made.popitem(last=False)
+        self._made.put((grant, key), made)
         return made
 
 

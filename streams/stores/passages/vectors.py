@@ -7,18 +7,19 @@ import math
 import os
 import sys
 import threading
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 from zlib import crc32
 
 from agents.concurrency import MicroBatcher
+from agents.core.caching.lru import ByteCache
 from agents.core.language.text import words
 from agents.ports.models import Embedder
 
-RECENT = 1_024
 MAX_CHARS = 4_000
+# A float, and its place in a list.
+NUMBER_BYTES = 32
 # A batch of the second kind is what a question may have to wait for.
 MAX_URGENT, MAX_LATER = 8, 4
 INLINE_CHARS = 1_600
@@ -40,7 +41,7 @@ class UseEmbedder:
     def __init__(self) -> None:
         self._model: Any = None
         self._loading = threading.Lock()
-        self._recent: OrderedDict[str, list[float]] = OrderedDict()
+        self._recent: ByteCache[str, list[float]] = ByteCache("vectors")
 
     def warm(self) -> None:
         """Load the model now, so that no message waits for it."""
@@ -52,12 +53,8 @@ class UseEmbedder:
         known = {text: vector for text in texts if (vector := self._recent.get(text)) is not None}
         missing = [text for text in dict.fromkeys(texts) if text not in known]
         known.update(zip(missing, self._compute(missing), strict=True))
-        with self._loading:
-            for text in known:
-                self._recent[text] = known[text]
-                self._recent.move_to_end(text)
-            while len(self._recent) > RECENT:
-                self._recent.popitem(last=False)
+        for text in missing:
+            self._recent.put(text, known[text], NUMBER_BYTES * self.size)
         return [known[text] for text in texts]
 
     def _compute(self, texts: Sequence[str]) -> list[list[float]]:

@@ -5,12 +5,13 @@ remove unused data: how long a value counts is the contract's, by event time. Co
 working sets (`redis_scripts`), under a prefix of their own.
 """
 
-from collections import OrderedDict
 from collections.abc import Callable
 
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
+from agents.core.caching.budget import OBJECTS_PER_JSON
+from agents.core.caching.lru import ByteCache
 from agents.errors import ViewIncomplete
 from schemas.base import Conversation
 from schemas.tool_session import ToolSession
@@ -22,7 +23,6 @@ from streams.stores.sessions.redis_working_sets import EXPIRE_S
 from streams.stores.sessions.votes import new_version
 from streams.stores.tenant import key
 
-COPIES = 10_000
 Place = Callable[[Conversation], int]
 Made = Callable[[ToolSession], ToolSession]
 
@@ -103,7 +103,7 @@ class RedisToolSessions(RedisView):
             "working_set", timeout=timeout, errors=(RedisError,), is_outage=is_outage, at_once=PIPELINE_SIZE
         )
         super().__init__(client, guard, what="tool_sessions", view="tools:")
-        self._copies: OrderedDict[str, tuple[str, ToolSession]] = OrderedDict()
+        self._copies: ByteCache[str, tuple[str, ToolSession]] = ByteCache("tool_sessions")
         self._place: Place | None = None
 
     def follow(self, partitions: int, place: Place) -> None:
@@ -113,7 +113,7 @@ class RedisToolSessions(RedisView):
     async def load(self, conversation: Conversation) -> tuple[ToolSession, str]:
         """The session, and its version for `save`; raises `Unavailable`."""
         place = key(conversation, "tools")
-        known, session = self._copies.get(place, ("", ToolSession()))
+        known, session = self._copies.get(place) or ("", ToolSession())
         found = await self._run(FETCH, [EPOCHS, place], self._name_of(conversation), known)
         if found == BEHIND:
             raise ViewIncomplete("tool_sessions", -1 if self._place is None else self._place(conversation))
@@ -122,7 +122,7 @@ class RedisToolSessions(RedisView):
         version = bytes(found[0]).decode()
         if len(found) > 1:
             session = ToolSession.model_validate_json(found[1])
-            self._keep(place, version, session)
+            self._copies.put(place, (version, session), OBJECTS_PER_JSON * len(found[1]))
         return session, version
 
     async def save(self, conversation: Conversation, session: ToolSession, version: str) -> bool:
@@ -131,7 +131,7 @@ class RedisToolSessions(RedisView):
         json = session.model_dump_json()
         if not await self._run(STORE, [EPOCHS, place], name, version, own, json, EXPIRE_S):
             return False
-        self._keep(place, own, session)
+        self._copies.put(place, (own, session), OBJECTS_PER_JSON * len(json))
         return True
 
     async def restore(self, conversation: Conversation, partition: int, token: str, made: Made) -> bool:
@@ -140,18 +140,11 @@ class RedisToolSessions(RedisView):
         found = await self._run(FETCH, [EPOCHS, place], "", "")
         known = ToolSession.model_validate_json(found[1]) if found else ToolSession()
         session, own = made(known), new_version()
-        done = await self._run(
-            REPLACE, [EPOCHS, place], self._name(partition), token, own, session.model_dump_json(), EXPIRE_S
-        )
+        json = session.model_dump_json()
+        done = await self._run(REPLACE, [EPOCHS, place], self._name(partition), token, own, json, EXPIRE_S)
         self._unless_behind(done, partition)
-        self._keep(place, own, session)
+        self._copies.put(place, (own, session), OBJECTS_PER_JSON * len(json))
         return session != known
 
     def _name_of(self, conversation: Conversation) -> str:
         return "" if self._place is None else self._name(self._place(conversation))
-
-    def _keep(self, place: str, version: str, session: ToolSession) -> None:
-        self._copies[place] = version, session
-        self._copies.move_to_end(place)
-        if len(self._copies) > COPIES:
-            self._copies.popitem(last=False)

@@ -5,7 +5,7 @@ Keys, under `tenant_key`: `:votes` sorted set, each vote as JSON by its time; `:
 
 import asyncio
 import time
-from collections import OrderedDict, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from uuid import uuid4
@@ -13,6 +13,8 @@ from uuid import uuid4
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
+from agents.core.caching.budget import OBJECTS_PER_JSON
+from agents.core.caching.lru import ByteCache
 from schemas.learning import DepthVote, Votes
 from streams.stores.guard import CircuitBreaker
 from streams.stores.sessions.memory_view import MemoryView
@@ -23,7 +25,6 @@ from streams.stores.tenant import tenant_key
 MAX_VOTES = 10_000
 # A copy this young is not compared with the server: depth must not spend a round trip on every message.
 FRESH_S = 2.0
-TENANTS = 10_000
 REWRITTEN_S, POLL_S = 60.0, 0.05
 
 ADD = """
@@ -90,6 +91,7 @@ class _Copy:
     version: bytes
     votes: Votes
     fresh_until: float
+    size: int = 0
 
 
 class RedisSignalWeights(RedisView):
@@ -111,7 +113,7 @@ class RedisSignalWeights(RedisView):
         self._fresh = fresh
         self._embedded = embedded
         self._clock = clock
-        self._copies: OrderedDict[str, _Copy] = OrderedDict()
+        self._copies: ByteCache[str, _Copy] = ByteCache("votes")
 
     def follow(self, partitions: int) -> None:
         """Set the number of partitions of `memory.votes`."""
@@ -120,36 +122,35 @@ class RedisSignalWeights(RedisView):
     async def votes(self, tenant: str) -> Votes:
         """All votes of the tenant by pattern; raises `Unavailable` only where none were ever read."""
         now = self._clock()
-        if tenant not in self._copies:
-            copy = _Copy(b"?", {}, 0.0)
-        elif now < (copy := self._copies[tenant]).fresh_until:
+        copy = self._copies.get(tenant) or _Copy(b"?", {}, 0.0)
+        if now < copy.fresh_until:
             return copy.votes
-        else:
-            copy.fresh_until = now + self._fresh  # concurrent callers use the copy meanwhile
+        copy.fresh_until = now + self._fresh  # concurrent callers use the copy meanwhile
         keys = [tenant_key(tenant, "votes"), tenant_key(tenant, "votes", "version")]
         version, *found = await self._run(FETCH, keys, copy.version)
         if found:
             copy.version, copy.votes = version, _by_pattern(map(_decoded, found[0]))
+            copy.size = OBJECTS_PER_JSON * sum(map(len, found[0]))
         copy.fresh_until = now + self._fresh
-        self._copies[tenant] = copy
-        if len(self._copies) > TENANTS:
-            self._copies.popitem(last=False)
+        self._copies.put(tenant, copy, copy.size)
         return copy.votes
 
     async def add(self, tenant: str, vote: DepthVote) -> None:
         """Store a vote; a repeat changes nothing."""
         keys = [tenant_key(tenant, "votes"), tenant_key(tenant, "votes", "version")]
         await self._run(ADD, keys, _encoded(vote), int(vote.at.timestamp() * 1000), MAX_VOTES, new_version())
-        if tenant in self._copies:
-            self._copies[tenant].fresh_until = 0.0
+        self._expire(tenant)
 
     async def remove(self, tenant: str, user_id: str) -> int:
         """Remove the votes of a user; how many these were."""
         keys = [tenant_key(tenant, "votes"), tenant_key(tenant, "votes", "version")]
         gone = int(await self._run(REMOVE, keys, user_id, new_version()))
-        if tenant in self._copies:
-            self._copies[tenant].fresh_until = 0.0
+        self._expire(tenant)
         return gone
+
+    def _expire(self, tenant: str) -> None:
+        if (copy := self._copies.get(tenant)) is not None:
+            copy.fresh_until = 0.0
 
     async def compact(self) -> None:
         """Have an embedded server write its append-only file anew, of what there is; another one is its operator's."""

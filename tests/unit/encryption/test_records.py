@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from aiokafka import ConsumerRecord, TopicPartition
 
+from agents.core.caching.budget import share_of
 from agents.errors import Unavailable
 from schemas import codec
 from schemas.codec import Undecodable
 from schemas.envelope import ERASED, KEYS_HEADER, Erased, KeysNeeded
 from schemas.topics import BY_NAME, CONVERSATION_TURNS, MESSAGES_IN
 from streams.config import ConfigError
-from streams.encryption import records
 from streams.encryption.records import FRESH_S, RecordEncryption
 from streams.stores.keys.master_key import made_master_key
 from streams.stores.keys.sqlite_keys import SqliteKeyStore
@@ -190,13 +190,14 @@ def test_another_master_key_is_told_and_reads_nothing(tmp_path: Path):
 
 
 def test_many_persons_take_no_more_than_their_share_of_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(records, "MAX_KEYS", 10)
+    monkeypatch.setattr(share_of("person_keys"), "allowed", 10_000)
 
     async def story() -> None:
         own = encryption(tmp_path)
         for number in range(30):
             assert (await read(own, await sent(own, said(f"u{number}"))))[0].value == said(f"u{number}")
-        assert max(len(own._ids), len(own._ciphers)) <= 10
+        assert 1 <= len(own._ciphers) <= 10
+        assert share_of("person_keys").used <= 10_000
 
     asyncio.run(story())
 

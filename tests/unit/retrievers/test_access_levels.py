@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from agents import access_levels
 from agents.access_levels import AccessLevels
+from agents.core.caching.budget import ENTRY_BYTES, bytes_of, share_of
 from agents.errors import Unavailable
 from agents.ports.graph import Persona
 from agents.retrievers.persona import unknown_persona
@@ -113,7 +113,9 @@ def test_the_search_begins_before_the_graph_has_answered() -> None:
 
 
 def test_the_levels_of_the_users_seen_last_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(access_levels, "MAX_USERS", 2)
+    monkeypatch.setattr(
+        share_of("access_levels"), "allowed", 2 * (ENTRY_BYTES + bytes_of((("acme", "ana"), "internal")))
+    )
 
     async def story() -> None:
         levels = AccessLevels(Users({("acme", user): "internal" for user in ("ana", "rui", "eva")}))  # type: ignore[arg-type]

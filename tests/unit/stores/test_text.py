@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agents.core.caching.budget import ENTRY_BYTES, share_of
 from streams.stores.passages import vectors
-from streams.stores.passages.vectors import RECENT, HashingEmbedder, UseEmbedder
+from streams.stores.passages.vectors import NUMBER_BYTES, HashingEmbedder, UseEmbedder
 from streams.stores.tokens import EstimatedTokens, O200kTokens, best_tokens
 from tests.builders.examples import examples
 
@@ -73,14 +74,15 @@ def test_hashed_vectors_have_the_promised_size_and_length_one():
     assert embedder.encode([]) == []
 
 
-def test_only_recent_texts_are_remembered():
+def test_only_recent_texts_are_remembered(monkeypatch):
     embedder = UseEmbedder()
     embedder._compute = lambda texts: [[float(len(text))] for text in texts]
+    monkeypatch.setattr(share_of("vectors"), "allowed", 20 * (embedder.size * NUMBER_BYTES + 2 * ENTRY_BYTES))
     first = embedder.encode(["primeira"])[0]
-    for number in range(RECENT - 1):
+    for number in range(10):
         embedder.encode([f"t{number}"])
     assert embedder.encode(["primeira"])[0] is first
-    for number in range(RECENT):
+    for number in range(30):
         embedder.encode([f"u{number}"])
     assert embedder.encode(["primeira"])[0] is not first
 

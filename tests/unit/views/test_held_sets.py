@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from agents.core.caching.budget import ENTRY_BYTES, share_of
 from agents.core.conversation.memory import ConversationTurn, Opened, Session, Turns
 from agents.core.conversation.session_state import WorkingSetState
 from agents.errors import Unavailable
@@ -184,14 +185,15 @@ def test_a_message_that_the_next_owner_has_decided_on_gives_the_same_bytes_here(
     with Pipeline() as fathom:
         fathom.say("Qual é o prazo do projeto Jacarandá?")
         # As this process holds them while another one handles the next message.
-        copies = dict(fathom.view._held._copies)
+        copies = fathom.view._held._copies.items()
         fathom.say("E quem é o responsável por ele?")
         before = written(fathom, CONVERSATION_TURNS.name, DEPTH_CLASSIFIED.name)
         [tp] = [tp for tp in fathom.log.records if tp.topic == "messages.in"]
         fathom._members["depth"].acked[tp] -= {1}
         fathom.clock.advance(3)
         fathom.crash("depth")
-        fathom.view._held._copies.update(copies)
+        for whose, copy in copies:
+            fathom.view._held._copies.put(whose, copy)
         fathom.settle()
         after = written(fathom, CONVERSATION_TURNS.name, DEPTH_CLASSIFIED.name)
     for name, records in before.items():
@@ -263,7 +265,7 @@ def test_a_frame_that_is_not_held_is_read_from_the_store():
 
 def test_a_session_is_held_as_the_store_gives_it_back():
     fathom, _ = talked()
-    sessions = [copy.state.session for copy in fathom.view._held._copies.values()]
+    sessions = [copy.state.session for _, copy in fathom.view._held._copies.items()]
     assert len(sessions) == 2
     assert any(session.references for session in sessions)
     for session in sessions:
@@ -274,10 +276,12 @@ def test_a_session_is_held_as_the_store_gives_it_back():
 # --- bounds
 
 
-def test_the_least_recently_used_conversations_make_room():
+def test_the_least_recently_used_conversations_make_room(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(share_of("working_sets"), "allowed", 3 * (TURN_OVERHEAD + ENTRY_BYTES))
+
     async def story() -> None:
         store, now = Counting(), [0.0]
-        sets = owner(store, max_held=5 * TURN_OVERHEAD // 2, clock=lambda: now[0])
+        sets = owner(store, clock=lambda: now[0])
         others = [Conversation(tenant="acme", client_id="web", conversation_id=f"c{number}") for number in range(3)]
         for each in (*others[:2], others[0], others[2]):
             await sets.open(each, "m", 20)

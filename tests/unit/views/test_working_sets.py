@@ -2,8 +2,9 @@
 
 import asyncio
 import json
+import tracemalloc
 from collections.abc import AsyncGenerator, Callable, Collection, Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from itertools import chain
 from typing import Any
@@ -12,6 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from agents.core.caching.budget import SHARES, share_of
+from agents.core.conversation.memory import ConversationTurn, Session
 from agents.core.conversation.session_state import (
     RecordedOutcome,
     TurnOutcome,
@@ -28,7 +31,7 @@ from streams.testing.pipeline import Pipeline
 from streams.topology import stages_of
 from streams.views import working_sets
 from streams.views.restorable import ViewLog
-from streams.views.working_sets import RecoverableWorkingSets
+from streams.views.working_sets import HandLog, RecoverableWorkingSets
 from tests.builders.examples import few
 from tests.builders.untimed import untimed
 
@@ -47,6 +50,8 @@ TALK = (
 )
 # What stores memory waits for a store that is away, and would have this clock wait with it.
 HOT = stages_of(("depth", "planner", "retrieval", "assembler"))
+WHERE = Conversation(tenant="acme", client_id="web", conversation_id="c1")
+ANSWERED = (CONVERSATION_TURNS.name, DEPTH_CLASSIFIED.name, CONTEXT_PACKS.name)
 KEPT = ("session", "frame_id", "turns", "frames", "seen")
 
 
@@ -237,6 +242,44 @@ def test_of_more_than_is_remembered_the_log_is_read(monkeypatch):
     disturbed = talked(away, stages=HOT, working_sets=store)
     assert disturbed.turn_log.reads > read[0]
     assert held(store) == held(undisturbed.working_sets)
+
+
+def test_what_is_too_large_to_be_remembered_is_read_from_the_log(monkeypatch):
+    monkeypatch.setattr(share_of("decided_turns"), "allowed", 1)
+    test_of_more_than_is_remembered_the_log_is_read(monkeypatch)
+
+
+def test_without_room_for_any_cache_everything_written_is_the_same(monkeypatch):
+    undisturbed = written(undisturbed_talk(), *ANSWERED)
+    for name in SHARES:
+        monkeypatch.setattr(share_of(name), "allowed", 0)
+    assert written(talked(lambda _fathom, _number: None, stages=HOT), *ANSWERED) == undisturbed
+
+
+def test_messages_of_a_quarter_of_a_megabyte_take_no_more_than_their_share():
+    class Discarding(MemoryWorkingSets):
+        async def append(self, *_: Any) -> None:
+            return None
+
+    async def story() -> None:
+        view = RecoverableWorkingSets(Discarding(), HandLog(), ContextPolicy(), partitions=1)
+        await view.on_assigned([0])
+        turn = ConversationTurn("user", "", datetime(2026, 3, 2, tzinfo=UTC))
+        for _ in range(2_048):
+            await view.append(WHERE, "f", turn, Session(), bytes(250_000), 10)
+        kept = [number for number, _ in view._recent.items()]
+        assert kept == [*range(2_048 - len(kept), 2_048)]
+        assert len(kept) > 50
+        assert view._has_all(kept[0])
+        assert not view._has_all(kept[0] - 1)
+
+    tracemalloc.start()
+    try:
+        asyncio.run(story())
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < share_of("decided_turns").allowed + 2_000_000
 
 
 @pytest.mark.covers("AC-29", "CF-67")

@@ -91,5 +91,5 @@ def api(
 def document() -> dict[str, object]:
     """The OpenAPI document, of routes that nothing serves."""
     bootstrap = partial(clients.bootstrap_of, None)
-    exchange, tail = Exchange(bootstrap, PendingReplies(0, 0)), ProgressTail(bootstrap, ProgressStore(0))
+    exchange, tail = Exchange(bootstrap, PendingReplies(0)), ProgressTail(bootstrap, ProgressStore())
     return api(config.load({}), exchange, tail, Assessor(SystemClock())).openapi()

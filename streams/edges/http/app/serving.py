@@ -32,8 +32,6 @@ from streams.runtime.store_watch import Check, StoreWatch, answered, broker_prob
 from streams.telemetry import metrics
 from streams.web_pages import names_of
 
-# Of answers for questions that are repeated, and of progress.
-MAX_BYTES_KEPT = 16_000_000
 BEAT_S = 1.0
 
 
@@ -53,13 +51,13 @@ class ApiFront:
         self._broker: str | None = None
         self._decisions: DecisionReader | None = None
         home = data_dir.home_of(settings.broker)
-        waiting = PendingReplies(settings.ask_most_waiting, MAX_BYTES_KEPT)
+        waiting = PendingReplies(settings.ask_most_waiting)
         self.exchange = Exchange(
             self._bootstrap,
             waiting,
             (lambda: None) if home is None else partial(data_dir.full, home),
         )
-        self._tail = ProgressTail(self._bootstrap, ProgressStore(MAX_BYTES_KEPT), waiting.failed)
+        self._tail = ProgressTail(self._bootstrap, ProgressStore(), waiting.failed)
 
     def stop(self) -> None:
         """Refuse the callers that wait, and end the streams."""

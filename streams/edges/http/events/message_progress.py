@@ -14,11 +14,13 @@ from typing import Any
 
 import orjson
 
+from agents.core.caching.budget import CacheShare, share_of
+from agents.core.caching.lru import ByteCache
 from schemas.codec import rfc3339
 from schemas.progress import TERMINAL, ProgressMade
 
 Place = tuple[str, str]
-MAX_ERASED = 10_000
+PROGRESS = share_of("progress")
 # What an event takes beside its value: its own fields, its place in a list, its share of what its message takes.
 OVERHEAD = 300
 
@@ -139,13 +141,17 @@ class MessageProgress:
 
 
 class ProgressStore:
-    """The progress of messages by tenant and id, up to `most_bytes`: the oldest that nobody watches goes first."""
+    """The progress of messages by tenant and id, within a share of the byte budget.
 
-    def __init__(self, most_bytes: int) -> None:
-        self._most_bytes = most_bytes
-        self._bytes = 0
+    The oldest that nobody watches goes first.
+    """
+
+    def __init__(self, share: CacheShare = PROGRESS) -> None:
+        self._share = share
+        self.size_bytes = 0
+        self._share.join(self)
         self._found: OrderedDict[Place, MessageProgress] = OrderedDict()
-        self._erased: OrderedDict[Place, None] = OrderedDict()
+        self._erased: ByteCache[Place, bool] = ByteCache("erased_messages")
         self.ending = False
 
     def of(self, tenant: str, message_id: str) -> MessageProgress:
@@ -163,7 +169,7 @@ class ProgressStore:
         found = self.of(tenant, event.message_id)
         if found.add(event):
             self._found.move_to_end((tenant, event.message_id))
-            self._bytes += event.size
+            self.size_bytes += event.size
             self._bound()
 
     def joined(self, tenant: str, message_id: str, earlier: Iterable[LoggedProgress]) -> None:
@@ -171,7 +177,7 @@ class ProgressStore:
         found = self.of(tenant, message_id)
         before = found.size
         found.join(earlier)
-        self._bytes += found.size - before
+        self.size_bytes += found.size - before
         self._bound()
 
     def erased(self, tenant: str, client_id: str, conversation_id: str, up_to_seq: int) -> None:
@@ -182,10 +188,8 @@ class ProgressStore:
             of, planned = found.events[0], found.planned
             here = (of.client_id, of.conversation_id) == (client_id, conversation_id)
             if here and (planned is None or planned.data.get("message_seq", 0) <= up_to_seq):
-                self._erased[place] = None
+                self._erased.put(place, True)
                 self._drop(place)
-                if len(self._erased) > MAX_ERASED:
-                    self._erased.popitem(last=False)
 
     def left(self, tenant: str, message_id: str) -> None:
         """Forget a message of which nothing is known, once nobody watches it."""
@@ -201,14 +205,14 @@ class ProgressStore:
 
     def _drop(self, place: Place) -> None:
         found = self._found.pop(place)
-        self._bytes -= found.size
+        self.size_bytes -= found.size
         found.events.clear()
         found.ending = True
         found.wake()
 
     def _bound(self) -> None:
         # Once it is full each event comes here: all that is known must not be gone through.
-        while self._bytes > self._most_bytes:
+        while self.size_bytes > self._share.allowed:
             oldest = next((place for place, found in self._found.items() if not found.watchers), None)
             if oldest is None:
                 return

@@ -1,7 +1,6 @@
 """Whose chat a request is: tenant and user of its token, client and conversation of token, headers or request."""
 
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -10,6 +9,7 @@ from typing import get_args
 from pydantic import TypeAdapter, ValidationError
 from starlette.requests import Request
 
+from agents.core.caching.lru import ByteCache
 from schemas import codec
 from schemas.base import Conversation, Event, Id, derive
 from schemas.chat import AskPayload, ChatMessage, Role
@@ -31,7 +31,6 @@ SOURCE = "urn:fathom:openai"
 CLIENT = "openai"
 # For so long the same dialogue is the same message: clients repeat a request that failed.
 RETRY_S = 3600.0
-MAX_REMEMBERED = 10_000
 _ID: TypeAdapter[str] = TypeAdapter(Id)
 ModelRequest = ChatRequest | ResponsesRequest
 
@@ -90,15 +89,13 @@ class ChatTurns:
         self._user_header = user_header
         self._clock = clock
         self._wait_ms = max(wait_ms - WAY_BACK_MS, LEAST_WAIT_MS)
-        self._known: OrderedDict[tuple[Conversation, str | None, str], tuple[str, float]] = OrderedDict()
+        self._known: ByteCache[tuple[Conversation, str | None, str], tuple[str, float]] = ByteCache("chat_turns")
         # By the tenant and the id of the model's response to it.
-        self._answered: OrderedDict[tuple[str, str], ChatTurn] = OrderedDict()
+        self._answered: ByteCache[tuple[str, str], ChatTurn] = ByteCache("chat_turns")
 
     def answered_by(self, turn: ChatTurn, response_id: str) -> None:
         """Note the response to a turn: what follows it belongs to the same conversation."""
-        self._answered[turn.conversation.tenant, response_id] = turn
-        if len(self._answered) > MAX_REMEMBERED:
-            self._answered.popitem(last=False)
+        self._answered.put((turn.conversation.tenant, response_id), turn)
 
     def of(self, request: Request, chat: ModelRequest) -> ChatTurn:
         """The turn of a request; raises `Problem`."""
@@ -148,14 +145,12 @@ class ChatTurns:
     def _message_id(self, conversation: Conversation, user: str | None, chat: ModelRequest) -> str:
         dialogue = (conversation, user, chat.fingerprint())
         now = self._clock()
-        found, since = self._known.get(dialogue, ("", 0.0))
+        found, since = self._known.get(dialogue) or ("", 0.0)
         if found and (chat.continues or now - since < RETRY_S):
             return found
         # Derived from the hour too: another server gives a retry the same id, tomorrow's "good morning" is a new one.
         made = derive("chat", conversation.key(), user or "", dialogue[2], str(int(now // RETRY_S)))
-        self._known[dialogue] = (made, now)
-        if len(self._known) > MAX_REMEMBERED:
-            self._known.popitem(last=False)
+        self._known.put(dialogue, (made, now))
         return made
 
 

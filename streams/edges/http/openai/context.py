@@ -1,19 +1,17 @@
 """The context of a chat request: its pack, or the reason why the request goes on without one."""
 
 import asyncio
-from collections import OrderedDict
 from dataclasses import dataclass
 
 import orjson
 
+from agents.core.caching.lru import ByteCache
 from schemas.topics import CONTEXT_PACKS, MESSAGES_IN
 from streams.edges.client.ask import UNKNOWN_CONVERSATION, RefusedRecord
 from streams.edges.http.openai.caller import ChatTurn
 from streams.edges.http.pending_replies import ExpectedReply, TooMany
 from streams.edges.http.problems import Problem
 from streams.edges.http.request_reply import Exchange, NotReachable
-
-MAX_KEPT = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,18 +52,16 @@ class ContextSource:
     def __init__(self, exchange: Exchange, seconds: float) -> None:
         self._exchange = exchange
         self.seconds = seconds
-        self._kept: OrderedDict[tuple[bytes, str], GivenContext] = OrderedDict()
+        self._kept: ByteCache[tuple[bytes, str], GivenContext] = ByteCache("given_contexts")
 
     async def of(self, turn: ChatTurn) -> GivenContext:
         """The context of a turn, which is sent to `messages.in` where it is new."""
         place = (turn.key, turn.message_id)
-        if place in self._kept:
-            return self._kept[place]
+        if (known := self._kept.get(place)) is not None:
+            return known
         given = await self._asked(turn)
         if given.pack_id is not None:
-            self._kept[place] = given
-            if len(self._kept) > MAX_KEPT:
-                self._kept.popitem(last=False)
+            self._kept.put(place, given)
         return given
 
     async def _asked(self, turn: ChatTurn) -> GivenContext:

@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
+from agents.core.caching.budget import CacheShare
 from streams.edges.http.events import routes
 from streams.edges.http.events.frames import Pace, frames
 from streams.edges.http.events.message_progress import LoggedProgress, MessageProgress, ProgressStore
@@ -35,7 +36,7 @@ def logged(partition: int = 1, begin: int = 100, **fields: Any) -> list[LoggedPr
 
 
 def store_with(events: list[LoggedProgress], tenant: str = "acme") -> ProgressStore:
-    store = ProgressStore(10_000_000)
+    store = ProgressStore(CacheShare(10_000_000))
     for event in events:
         store.came(tenant, event)
     return store
@@ -183,17 +184,17 @@ def test_what_was_read_from_the_log_afterwards_comes_first() -> None:
 def test_memory_is_bounded_and_what_is_watched_stays() -> None:
     events = logged()
     size = sum(len(event.value) for event in events)
-    store = ProgressStore(2 * size)
+    store = ProgressStore(CacheShare(2 * size))
     for number in range(5):
         for event in logged(message_id=f"m{number}"):
             store.came("acme", event)
         store.of("acme", "m1").watchers = 1
     assert [name for _, name in store._found] == ["m1", "m4"]
-    assert store._bytes == sum(found.size for found in store._found.values()) <= 2 * size + 100
+    assert store.size_bytes == sum(found.size for found in store._found.values()) <= 2 * size + 100
 
 
 def test_what_is_kept_takes_no_more_memory_than_it_may() -> None:
-    store = ProgressStore(500_000)
+    store = ProgressStore(CacheShare(500_000))
     tracemalloc.start()
     for number in range(60):
         for event in logged(message_id=f"a message, {number}", conversation_id="a conversation", data={}, patch=[]):

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from agents.core.caching.budget import CacheShare
 from streams.edges.http.pending_replies import ExpectedReply, PendingReplies, TooMany
 from tests.builders.deep_answers import failure, pack_and_answer, renamed
 
@@ -32,7 +33,7 @@ def story(told: Callable[[], Coroutine[Any, Any, None]]) -> None:
 
 def test_an_answer_goes_to_all_that_wait_for_it_and_to_nobody_else():
     async def told() -> None:
-        waiting = PendingReplies(10, 10_000)
+        waiting = PendingReplies(10, CacheShare(10_000))
         mine, also, other = waiting.wait(wanted("m1")), waiting.wait(wanted("m1")), waiting.wait(wanted("m2"))
         elsewhere = waiting.wait(wanted("m1", key=b"beta|web|c1"))
         an_answer = waiting.wait(wanted("m1", "answers.out"))
@@ -49,7 +50,7 @@ def test_an_answer_goes_to_all_that_wait_for_it_and_to_nobody_else():
 
 def test_whoever_asks_again_gets_what_came_before():
     async def told() -> None:
-        waiting = PendingReplies(1, 10_000)
+        waiting = PendingReplies(1, CacheShare(10_000))
         waiting.came("context-packs.out", KEY, pack("m1"))
         waiting.came("context-packs.out", KEY, pack("m2"))
         assert await waiting.wait(wanted("m1")) == pack("m1")
@@ -67,7 +68,7 @@ def test_whoever_asks_again_gets_what_came_before():
 @pytest.mark.parametrize("topic", ["context-packs.out", "answers.out"])
 def test_what_is_no_answer_is_passed_over(value: bytes, topic: str):
     async def told() -> None:
-        waiting = PendingReplies(1, 10_000)
+        waiting = PendingReplies(1, CacheShare(10_000))
         future = waiting.wait(wanted("m1", topic))
         waiting.came(topic, KEY, value)
         assert not future.done()
@@ -79,7 +80,7 @@ def test_what_is_no_answer_is_passed_over(value: bytes, topic: str):
 
 def test_as_many_wait_as_may_and_who_gives_up_makes_room():
     async def told() -> None:
-        waiting = PendingReplies(2, 10_000)
+        waiting = PendingReplies(2, CacheShare(10_000))
         first, _ = waiting.wait(wanted("m1")), waiting.wait(wanted("m2"))
         with pytest.raises(TooMany):
             waiting.wait(wanted("m3"))
@@ -95,7 +96,7 @@ def test_as_many_wait_as_may_and_who_gives_up_makes_room():
 def test_of_what_came_the_oldest_goes_when_there_is_too_much():
     async def told() -> None:
         size = len(pack("m0", filling=100))
-        waiting = PendingReplies(10, 3 * size)
+        waiting = PendingReplies(10, CacheShare(3 * size))
         for number in range(5):
             waiting.came("context-packs.out", b"k%d" % (number % 4), pack(f"m{number}", filling=100))
         kept = [waiting.wait(wanted(f"m{number}", key=b"k%d" % (number % 4))).done() for number in range(5)]
@@ -107,7 +108,7 @@ def test_of_what_came_the_oldest_goes_when_there_is_too_much():
 
 def test_all_waiting_can_be_ended():
     async def told() -> None:
-        waiting = PendingReplies(10, 1_000)
+        waiting = PendingReplies(10, CacheShare(1_000))
         futures = [waiting.wait(wanted(name)) for name in ("m1", "m2")]
         futures[0].cancel()
         waiting.fail(RuntimeError("over"))
@@ -124,7 +125,7 @@ def test_a_deep_answer_is_told_from_that_of_an_assistant():
     assert value is not None
 
     async def told() -> None:
-        waiting = PendingReplies(10, 100_000)
+        waiting = PendingReplies(10, CacheShare(100_000))
         deep = waiting.wait(ExpectedReply("answers.out", KEY, "m1", deep=True))
         waiting.came("answers.out", KEY, answer("m1"))
         assert not deep.done()
@@ -139,7 +140,7 @@ def test_a_run_that_failed_ends_the_wait_for_its_answer_until_there_is_one():
     assert value is not None
 
     async def told() -> None:
-        waiting = PendingReplies(10, 100_000)
+        waiting = PendingReplies(10, CacheShare(100_000))
         mine = waiting.wait(ExpectedReply("answers.out", KEY, "m1", deep=True))
         others = [
             waiting.wait(ExpectedReply("answers.out", KEY, "m2", deep=True)),
