@@ -123,6 +123,7 @@ class Settings(BaseSettings):
     max_waiting_mb: int = Field(
         16, ge=0, description="messages read ahead in an overload, so that tenants take turns; 0: none"
     )
+    cache_mb: int = Field(128, ge=16, description="MiB that all caches of a process may take together")
     max_crashes: int = Field(4, ge=0, description="processes that may die of a record; then a dead letter, 0: never")
     dlq_max_consecutive: int = Field(500, ge=1, description="dead letters in a row that stop a stage")
     dlq_max_ratio: float = Field(0.9, gt=0, le=1, description="share of dead letters of the last 2,000 records")

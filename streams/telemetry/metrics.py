@@ -1,4 +1,4 @@
-"""Logs and metrics: every metric is defined here or in `event_metrics`, once; one canonical log line per record.
+"""Logs and metrics: each metric is defined once, here, in `event_metrics` or `registry`; one log line per record.
 
 Labels have few values by construction: never a tenant, user, conversation or free text.
 """

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from agents.core.caching.budget import set_budget
 from streams import config
 from streams.config import Settings
 from streams.edges.cli.arguments import Broker, Json
@@ -53,4 +54,5 @@ def _logging() -> Settings:
     settings = config.load()
     preflight.check(settings)
     metrics.set_up_logging(settings.log_level, settings.log_format)
+    set_budget(settings.cache_mb)
     return settings

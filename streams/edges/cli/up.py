@@ -13,6 +13,7 @@ import orjson
 import typer
 import uvloop
 
+from agents.core.caching.budget import set_budget
 from streams import config
 from streams.config import Settings
 from streams.edges.cli.arguments import Json
@@ -101,6 +102,7 @@ def _live(settings: Settings, groups: Sequence[str], port: int, *, with_api: boo
     signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
     preflight.check(settings)
     metrics.set_up_logging(settings.log_level, settings.log_format)
+    set_budget(settings.cache_mb)
     stages = _stages(groups)
     api = partial(_api, settings) if with_api else None
     ready = partial(_say_ready, settings, with_api)

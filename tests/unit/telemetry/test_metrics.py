@@ -2,8 +2,11 @@
 
 import pytest
 
+from agents.core.caching.budget import SHARES
+from agents.core.caching.lru import ByteCache
 from schemas.base import Event
 from schemas.topics import ASSESSMENTS_OUT, TOOLS_CALLS_OUT, Topic
+from streams.config import Settings
 from streams.docs.examples import load
 from streams.telemetry import metrics
 
@@ -22,6 +25,15 @@ def test_the_page_has_the_process_itself():
     page = metrics.metrics_page().decode()
     for name in ("process_cpu_seconds_total", "process_resident_memory_bytes", "process_open_fds"):
         assert f"\n{name} " in page
+
+
+def test_each_cache_tells_its_bytes_and_how_many_it_may_take():
+    cache = ByteCache[str, str]("log_lines")
+    before = counted("fathom_cache_bytes", cache="log_lines")
+    cache.put("a", "x" * 100_000)
+    assert counted("fathom_cache_bytes", cache="log_lines") - before > 100_000
+    allowed = {name: counted("fathom_cache_allowed_bytes", cache=name) for name in SHARES}
+    assert sum(allowed.values()) == Settings().cache_mb << 20
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import typer
 
+from agents.core.caching.budget import set_budget
 from streams.config import Settings
 from streams.edges.cli.arguments import Broker, Json
 from streams.edges.cli.replay import options, runs
@@ -72,6 +73,7 @@ def _play(order: ReplayOrder, asked: ReprocessOptions, settings: Settings) -> Co
     # Here: the stages that a replay runs take a second to import, and its other verbs run none.
     from streams.edges.cli.replay import rebuild, remake, reprocess
 
+    set_budget(settings.cache_mb)
     if order.mode == "reprocess":
         return reprocess.again(order, asked, settings)
     return remake.remake(order, settings) if order.mode == "exact" else rebuild.rebuild(order, settings)
