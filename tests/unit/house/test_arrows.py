@@ -14,24 +14,26 @@ ARROWS: Mapping[str, str] = {
     "schemas": "",
     "agents.errors": "",
     "agents.concurrency": "agents.errors",
-    "agents.core.language": "",
+    "agents.core.caching": "",
+    "agents.core.language": "agents.core.caching",
     "agents.core.conversation": "agents.core.language",
-    "agents.core.claims": "agents.core.conversation agents.core.language",
-    "agents.core.depth": "agents.core.claims agents.core.conversation agents.core.language",
+    "agents.core.claims": "agents.core.caching agents.core.conversation agents.core.language",
+    "agents.core.depth": "agents.core.caching agents.core.claims agents.core.conversation agents.core.language",
     "agents.core.legal": "agents.core.language",
     "agents.core.documents": "agents.core.language agents.core.legal agents.errors",
     "agents.core.decomposition": "agents.core.language agents.core.legal",
-    "agents.core.verification": "agents.core.language agents.core.legal",
+    "agents.core.verification": "agents.core.caching agents.core.language agents.core.legal",
     "agents.core.cognition": """agents.core.decomposition agents.core.documents agents.core.language agents.core.legal
         agents.core.retrieval agents.core.verification agents.errors""",
     "agents.core.cognition.prompts": """agents.core.cognition agents.core.decomposition agents.core.language
         agents.core.legal agents.core.verification""",
-    "agents.core.progress": "agents.core.cognition agents.core.language",
-    "agents.core.tools": "agents.core.conversation agents.core.language",
+    "agents.core.progress": "agents.core.caching agents.core.cognition agents.core.language",
+    "agents.core.tools": "agents.core.caching agents.core.conversation agents.core.language",
     "agents.core.quarantine": "",
-    "agents.core.retrieval": "agents.core.claims agents.core.language",
-    "agents.core.packs": "agents.core.language agents.core.retrieval",
-    "agents.core.assessment": "agents.core.conversation agents.core.depth agents.core.language agents.core.packs",
+    "agents.core.retrieval": "agents.core.caching agents.core.claims agents.core.language",
+    "agents.core.packs": "agents.core.caching agents.core.language agents.core.retrieval",
+    "agents.core.assessment": """agents.core.caching agents.core.conversation agents.core.depth agents.core.language
+        agents.core.packs""",
     "agents.ports": "agents.core.cognition agents.core.conversation agents.core.documents agents.core.language",
     "agents.cognition_model": """agents.concurrency agents.ports agents.core.cognition
         agents.core.cognition.prompts""",
@@ -39,7 +41,7 @@ ARROWS: Mapping[str, str] = {
     "agents.references": "agents.concurrency agents.errors agents.ports",
     "agents.erasures": "agents.core.conversation agents.ports",
     "agents.document_search": "agents.ports",
-    "agents.access_levels": "agents.errors agents.ports",
+    "agents.access_levels": "agents.errors agents.ports agents.core.caching",
     "agents.turn_search": "agents.ports agents.core.language agents.core.retrieval",
     "agents.evidence_sources": """agents.concurrency agents.document_search agents.errors agents.ports
         agents.turn_search agents.core.cognition agents.core.retrieval""",
@@ -56,39 +58,39 @@ ARROWS: Mapping[str, str] = {
     "streams.policies": "agents.core.assessment agents.core.packs streams.config",
     "streams.dependencies": """agents.context agents.core.quarantine agents.ports streams.config streams.documents
         streams.models""",
-    "streams.quarantine": """agents.context agents.core.conversation agents.core.packs agents.core.quarantine
-        agents.ports streams.dependencies streams.stores streams.stores.graph""",
+    "streams.quarantine": """agents.context agents.core.caching agents.core.conversation agents.core.packs
+        agents.core.quarantine agents.ports streams.dependencies streams.stores streams.stores.graph""",
     "streams.stage": "agents.ports streams.builders streams.dependencies streams.quarantine",
     "streams.builders": """agents.cognition_model agents.concurrency agents.core.assessment agents.core.tools
         agents.ports agents.references agents.retrievers agents.second_opinion agents.stages streams.dependencies
         streams.policies streams.stores""",
     "streams.topology": "streams.stage",
     "streams.registry": "agents.errors",
-    "streams.telemetry": "streams.config streams.version",
+    "streams.telemetry": "agents.core.caching streams.config streams.version",
     "streams.version": "",
     "streams.child_process": "",
     "streams.listening": "streams.config",
     "streams.web_pages": "streams.config streams.telemetry",
     "streams.documents": "agents.core.documents agents.core.language agents.errors streams.child_process",
     "streams.models": "agents.errors agents.ports streams.config streams.stores streams.telemetry",
-    "streams.stores": "agents.concurrency agents.core.language agents.errors",
+    "streams.stores": "agents.concurrency agents.core.caching agents.core.language agents.errors",
     "streams.stores.graph": """agents.concurrency agents.core.claims agents.core.cognition agents.core.conversation
         agents.core.language agents.errors agents.ports streams.config streams.stores streams.telemetry""",
-    "streams.stores.passages": """agents.concurrency agents.core.language agents.core.retrieval agents.errors
-        agents.ports streams.child_process streams.stores""",
+    "streams.stores.passages": """agents.concurrency agents.core.caching agents.core.language agents.core.retrieval
+        agents.errors agents.ports streams.child_process streams.stores""",
     "streams.stores.remote": "agents.errors agents.ports streams.stores streams.stores.graph streams.version",
-    "streams.stores.sessions": """agents.core.conversation agents.errors streams.child_process
+    "streams.stores.sessions": """agents.core.caching agents.core.conversation agents.errors streams.child_process
         streams.stores""",
     "streams.stores.seen": """agents.concurrency agents.errors streams.stores.graph streams.stores.passages
         streams.stores.sessions""",
     "streams.stores.keys": "agents.errors streams.config",
-    "streams.encryption": "streams.config streams.stores.keys",
+    "streams.encryption": "agents.core.caching streams.config streams.stores.keys",
     "streams.broker": "streams.child_process streams.kafka",
-    "streams.kafka": """agents.concurrency agents.errors streams.config streams.encryption streams.stores
-        streams.telemetry streams.topology""",
+    "streams.kafka": """agents.concurrency agents.errors agents.core.caching streams.config streams.encryption
+        streams.stores streams.telemetry streams.topology""",
     "streams.faust": "streams.kafka agents.errors",
-    "streams.views": """agents.core.conversation agents.core.depth agents.core.quarantine agents.core.tools
-        agents.errors agents.ports streams.kafka streams.stores.sessions streams.telemetry""",
+    "streams.views": """agents.core.caching agents.core.conversation agents.core.depth agents.core.quarantine
+        agents.core.tools agents.errors agents.ports streams.kafka streams.stores.sessions streams.telemetry""",
     "streams.runtime": """agents.concurrency agents.context agents.core.depth agents.core.language
         agents.core.quarantine agents.core.tools agents.errors agents.ports agents.stages streams.broker streams.config
         streams.dependencies streams.faust streams.kafka streams.listening streams.models streams.policies
@@ -96,11 +98,11 @@ ARROWS: Mapping[str, str] = {
         streams.stores.remote streams.stores.sessions streams.telemetry streams.topology streams.version
         streams.views streams.web_pages""",
     "streams.runtime.admission": "streams.kafka streams.telemetry",
-    "streams.replay": """agents.core.conversation agents.core.packs agents.core.progress agents.core.quarantine
-        agents.errors agents.ports agents.stages streams.broker streams.config streams.dependencies streams.kafka
-        streams.models streams.policies streams.runtime streams.stage streams.stores streams.stores.graph
-        streams.stores.passages streams.stores.remote streams.stores.sessions streams.telemetry streams.topology
-        streams.version streams.views""",
+    "streams.replay": """agents.core.caching agents.core.conversation agents.core.packs agents.core.progress
+        agents.core.quarantine agents.errors agents.ports agents.stages streams.broker streams.config
+        streams.dependencies streams.kafka streams.models streams.policies streams.runtime streams.stage
+        streams.stores streams.stores.graph streams.stores.passages streams.stores.remote streams.stores.sessions
+        streams.telemetry streams.topology streams.version streams.views""",
     "streams.audit": "agents.errors streams.kafka",
     "streams.explanations": """agents.core.packs agents.core.quarantine agents.errors agents.ports streams.kafka
         streams.usage""",
@@ -124,14 +126,14 @@ ARROWS: Mapping[str, str] = {
     "streams.edges.canary": "streams.edges.client streams.runtime.admission streams.telemetry",
     "streams.edges.audit": "agents.errors agents.ports streams.edges.client streams.explanations streams.kafka",
     "streams.edges.operations": "streams.edges.client streams.kafka streams.replay streams.topology",
-    "streams.edges.http": """agents.core.packs agents.stages streams.config streams.edges.client streams.listening
-        streams.runtime streams.telemetry streams.version streams.web_pages""",
+    "streams.edges.http": """agents.core.caching agents.core.packs agents.stages streams.config streams.edges.client
+        streams.listening streams.runtime streams.telemetry streams.version streams.web_pages""",
     "streams.edges.http.endpoints": """agents.core.documents agents.core.packs agents.errors agents.ports
         streams.edges.audit streams.edges.client streams.edges.http streams.edges.operations streams.explanations
         streams.kafka streams.topology""",
-    "streams.edges.http.events": """agents.core.progress streams.edges.client streams.edges.http
+    "streams.edges.http.events": """agents.core.caching agents.core.progress streams.edges.client streams.edges.http
         streams.telemetry""",
-    "streams.edges.http.openai": """streams.config streams.edges.client streams.edges.http
+    "streams.edges.http.openai": """agents.core.caching streams.config streams.edges.client streams.edges.http
         streams.policies streams.telemetry""",
     "streams.edges.http.app": """agents.ports agents.stages streams.config streams.documents streams.edges.canary
         streams.edges.client streams.edges.console streams.edges.http streams.edges.http.endpoints
@@ -141,11 +143,11 @@ ARROWS: Mapping[str, str] = {
         agents.stages streams.config streams.edges.client streams.edges.http streams.telemetry
         streams.version streams.web_pages""",
     # The command names the modules of its verbs in a table, `demo` and `eval` among them: it imports neither.
-    "streams.edges.cli": """agents.core.assessment agents.core.language agents.core.packs agents.errors streams.config
-        streams.edges.client streams.edges.client.persons streams.edges.console streams.edges.http
-        streams.edges.http.app streams.edges.mcp streams.edges.operations streams.kafka streams.policies
-        streams.registry streams.replay streams.runtime streams.stage streams.telemetry streams.topology
-        streams.version""",
+    "streams.edges.cli": """agents.core.caching agents.core.assessment agents.core.language agents.core.packs
+        agents.errors streams.config streams.edges.client streams.edges.client.persons streams.edges.console
+        streams.edges.http streams.edges.http.app streams.edges.mcp streams.edges.operations streams.kafka
+        streams.policies streams.registry streams.replay streams.runtime streams.stage streams.telemetry
+        streams.topology streams.version""",
     "streams.edges.cli.audit": """agents.ports streams.audit streams.config streams.edges.audit streams.edges.cli
         streams.edges.client streams.edges.http streams.explanations streams.kafka streams.listening
         streams.runtime streams.web_pages""",
@@ -161,9 +163,9 @@ ARROWS: Mapping[str, str] = {
         streams.stores.graph streams.stores.remote streams.stores.seen streams.topology""",
     "streams.edges.cli.ingest": """agents.core.documents agents.errors agents.ports streams.documents streams.edges.cli
         streams.edges.client streams.kafka streams.runtime""",
-    "streams.edges.cli.replay": """streams.config streams.dependencies streams.edges.cli streams.edges.cli.quarantine
-        streams.edges.client streams.edges.operations streams.evaluation streams.kafka streams.replay
-        streams.runtime streams.stores streams.views""",
+    "streams.edges.cli.replay": """agents.core.caching streams.config streams.dependencies streams.edges.cli
+        streams.edges.cli.quarantine streams.edges.client streams.edges.operations streams.evaluation streams.kafka
+        streams.replay streams.runtime streams.stores streams.views""",
     "streams.edges.cli.eval": """streams.edges.cli streams.edges.cli.demo streams.edges.client streams.evaluation
         streams.evaluation.deep streams.stores.passages streams.topology""",
     "streams.docs": """streams.config streams.docs.types streams.edges.http.app streams.kafka streams.runtime
