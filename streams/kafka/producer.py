@@ -32,8 +32,14 @@ STOP_LIMIT_S = 5.0
 LOGGER = logging.getLogger("fathom.producer")
 # The broker's sequence numbers differ from ours: aiokafka would fail every further send to the partition.
 OUT_OF_STEP = (OutOfOrderSequenceNumber, UnknownProducerId, ProducerFenced)
-# What is refused for its size or its topic's name is refused each time; everything else may be mended meanwhile.
-NEVER_TAKEN = (MessageSizeTooLargeError, RecordListTooLargeError, InvalidTopicError)
+
+
+class NotSendable(KafkaError):
+    """A record that the client itself does not take; the text says why."""
+
+
+# What is refused for its size, its form or its topic's name is refused each time; everything else may be mended.
+NEVER_TAKEN = (MessageSizeTooLargeError, RecordListTooLargeError, InvalidTopicError, NotSendable)
 
 
 class Sender(Protocol):
@@ -156,6 +162,8 @@ class Producer:
             )
         except NEVER_TAKEN:
             raise
+        except (AssertionError, TypeError, ValueError) as error:
+            raise NotSendable(str(error) or type(error).__name__) from error
         except KafkaError as error:
             raise Unavailable("broker", str(error) or type(error).__name__) from error
         sent.add_done_callback(partial(self._look, self._producer))

@@ -63,12 +63,15 @@ def headers_of(record: Record, stage: str, failure: Failure) -> list[tuple[str, 
 
 
 def forms_of(record: Record, headers: Headers) -> Iterator[tuple[bytes | None, bytes | None, Headers]]:
-    """Key, value and headers of a dead letter, whole and then ever smaller: the last of them always fits."""
-    yield record.key, record.value, headers
+    """Key, value and headers of a dead letter, whole and then ever smaller: the last of them always fits.
+
+    The value is empty where there is neither key nor value, for the client sends no such record.
+    """
+    yield record.key, b"" if record.key is None and record.value is None else record.value, headers
     value = record.value or b""
     told = (LEFT_OUT, f"sha256:{hashlib.sha256(value).hexdigest()} bytes:{len(value)}".encode())
-    yield record.key, None, [*headers, told]
-    yield None, None, [*(each for each in headers if is_added(each[0])), told]
+    yield record.key, b"" if record.key is None else None, [*headers, told]
+    yield None, b"", [*(each for each in headers if is_added(each[0])), told]
 
 
 def _bytes_of(name: str, value: str | int) -> bytes:

@@ -61,6 +61,7 @@ class MemoryLog:
         headers: Iterable[tuple[str, bytes]] = (),
         partition: int | None = None,
     ) -> Record:
+        assert key is not None or value is not None, "Kafka's client sends no such record"
         if partition is None:
             partition = sum(key or b"") % self.partitions
         log = self.records[TopicPartition(topic, partition)]

@@ -14,8 +14,9 @@ def batch(values: Sequence[bytes | None], base: int = 0, **fields: Any) -> bytes
     """A batch of these values from an offset on; `fields` of its header are put in, and the checksum made anew."""
     builder = DefaultRecordBatchBuilder(2, 0, 0, -1, -1, -1, 1 << 20)
     for number, value in enumerate(values):
-        builder.append(number, 1_000 + number, b"key", value, fields.get("headers", []))
-    return changed(bytes(builder.build()), base_offset=base, **{k: v for k, v in fields.items() if k != "headers"})
+        builder.append(number, 1_000 + number, fields.get("key", b"key"), value, fields.get("headers", []))
+    rest = {name: value for name, value in fields.items() if name not in ("headers", "key")}
+    return changed(bytes(builder.build()), base_offset=base, **rest)
 
 
 def changed(raw: bytes, *, crc: int | None = None, records: bytes | None = None, **fields: int) -> bytes:

@@ -70,9 +70,9 @@ def _base(written: list[tuple[str, int]]) -> int:
     return max(base for topic, base in written if topic == "messages.in")
 
 
-def _set_aside(up: Up) -> dict[str, str]:
-    """What the dead letters of unreadable batches say, by the position of the batch."""
-    said = fathom("dlq", "list", "--reason", "unreadable_batch", "--json", "--broker", up.bootstrap)
+def _set_aside(up: Up, reason: str = "unreadable_batch") -> dict[str, str]:
+    """What the dead letters of a reason say, by the position of the batch."""
+    said = fathom("dlq", "list", "--reason", reason, "--json", "--broker", up.bootstrap)
     return {each["original"]: each["detail"] for each in json.loads(said.stdout)["letters"]}
 
 
@@ -82,3 +82,16 @@ def test_a_header_without_a_value_is_a_dead_letter_and_nothing_worse(up: Up, ten
     key, value = message(tenant, 8)
     produce(up.bootstrap, "messages.in", key, value, [("tenant", tenant.name.encode())])
     assert pack_of(tenant, f"{tenant.name}-8")
+
+
+def test_records_with_neither_key_nor_value_are_dead_letters_on_every_topic(up: Up, tenant: Tenant) -> None:
+    async def write() -> set[str]:
+        async with wire(up.bootstrap) as connection:
+            written = [(topic.name, await put(connection, topic.name, batch([None], key=None))) for topic in TOPICS]
+        assert {code for _, (code, _) in written} == {0}
+        return {f"{topic}:0:{base}" for topic, (_, base) in written if topic in OUTSIDE}
+
+    wanted = asyncio.run(write())
+    until(lambda: wanted <= _set_aside(up, "empty").keys())
+    asked = {"question": "Is everything still there?", "conversation_id": "n", "client_id": "web"}
+    assert tenant.client().post("/ask", json=asked).status_code == 200

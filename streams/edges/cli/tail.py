@@ -12,7 +12,8 @@ import orjson
 import typer
 from aiokafka import ConsumerRecord
 
-from schemas.envelope import ERASED, KEYS_HEADER, KeysNeeded, UnreadableBatch
+from schemas.codec import is_encrypted
+from schemas.envelope import ERASED, KeysNeeded, UnreadableBatch
 from schemas.topics import BY_NAME
 from streams.edges.cli.arguments import Broker, Json
 from streams.edges.client import clients
@@ -99,7 +100,7 @@ def _show(record: ConsumerRecord, *, as_json: bool) -> None:
 def as_dict(record: ConsumerRecord) -> dict[str, Any]:
     """A record as one JSON object; `value` is its JSON, or its text where it is not JSON."""
     headers = {name: header_text(name, value) for name, value in record.headers}
-    if KEYS_HEADER in headers:
+    if is_encrypted(record.headers, record.value):
         raise KeysNeeded(f"{record.topic}[{record.partition}]@{record.offset}")
     shown: dict[str, Any] = {
         "topic": record.topic,

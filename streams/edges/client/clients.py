@@ -13,7 +13,8 @@ from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.errors import KafkaConnectionError
 
 from agents.errors import Unavailable
-from schemas.envelope import KEYS_HEADER, KeysNeeded
+from schemas.codec import is_encrypted
+from schemas.envelope import KeysNeeded
 from streams import config
 from streams.edges.client.errors import CONFIG, DOWN, CommandFailed
 from streams.kafka import broker_diagnosis
@@ -181,7 +182,7 @@ async def poll(consumer: AIOKafkaConsumer, timeout: float) -> list[ConsumerRecor
     records = [record for batch in batches.values() for record in batch]
     for each in records:
         outside = each.topic.endswith(OUTSIDE) or each.topic.startswith(DEAD_LETTERS)
-        if each.headers and each.headers[-1][0] == KEYS_HEADER and not outside:
+        if not outside and is_encrypted(each.headers, each.value):
             raise CommandFailed(str(KeysNeeded(f"{each.topic}[{each.partition}]@{each.offset}")), CONFIG)
     return sorted(records, key=lambda record: (record.timestamp, record.partition, record.offset))
 

@@ -42,7 +42,7 @@ def destination(
 
 def headers_of(record: Record, received: Received[Any]) -> Sequence[tuple[str, bytes]]:
     """The record's headers, and the id and time that it has by its first position."""
-    stated = {name for name, _ in record.headers}
+    stated = {name for name, value in record.headers if value}
     added = {"ce_id": received.envelope.id, "ce_time": rfc3339(received.envelope.time), MOVED: "true"}
     kept = [(name, value or b"") for name, value in record.headers]
     return [*kept, *((name, text.encode()) for name, text in added.items() if name not in stated)]

@@ -304,6 +304,17 @@ def test_a_dead_letter_too_large_with_its_record_goes_without_the_value_and_says
     assert (bench.member.acked, log.refused) == ([0], 1)
 
 
+@pytest.mark.parametrize("size", [None, LIMIT - 500], ids=["null", "large"])
+def test_a_record_without_a_key_has_a_dead_letter_that_the_client_takes(size: int | None):
+    """Kafka's client sends no record that has neither key nor value."""
+    record = replace(document(0, "a"), key=None, value=None if size is None else b"x" * size)
+    bench, log = on_limited(record, Stub(passes))
+    (letter,) = log.of("dead-letters.ingestion")
+    assert (letter.key, letter.value) == (None, b"")
+    assert dict(letter.headers)["fathom_reason"] == (b"empty" if size is None else b"too_large")
+    assert bench.member.acked == [0]
+
+
 @pytest.mark.parametrize("large", ["key", "headers"])
 def test_a_dead_letter_fits_whatever_of_its_record_is_large(large: str):
     record = replace(document(0, "a"), value=b"no json")
@@ -797,13 +808,24 @@ def test_an_erased_record_is_done_without_a_dead_letter_or_an_output():
 
 def test_a_record_of_ours_whose_keys_are_missing_stops_the_stage_and_is_not_done():
     async def scenario(bench: Bench) -> None:
-        sealed = replace(document(0, "a"), headers=((KEYS_HEADER, b"0123"),))
+        sealed = replace(document(0, "a"), value=b"\x9f" * 60, headers=((KEYS_HEADER, b"0123"),))
         bench.runner.sink(own(sealed))
         with pytest.raises(KeysNeeded, match="FATHOM_SUBJECT_KEYS"):
             raise await bench.runner.failed
 
     bench = running(passes, scenario, topic=OWN)
     assert (bench.member.acked, bench.letters) == ([], [])
+
+
+def test_a_record_of_ours_that_only_says_it_is_encrypted_is_a_dead_letter_and_nothing_worse():
+    async def scenario(bench: Bench) -> None:
+        bench.runner.sink(own(replace(document(0, "a"), headers=((KEYS_HEADER, b"x,y"),))))
+        bench.runner.sink(own(document(1, "b")))
+        await bench.runner.idle()
+
+    bench = running(passes, scenario, topic=OWN)
+    assert (bench.member.acked, bench.stub.seen) == ([0, 1], ["b"])
+    assert [dict(each.headers)["fathom_reason"] for each in bench.letters] == [b"keys_needed"]
 
 
 def test_a_ticker_that_fails_ends_the_process_and_not_only_the_ticks(monkeypatch: pytest.MonkeyPatch):
