@@ -16,11 +16,13 @@ from bench.measure import say
 from streams.evaluation import pack_pages, score_pages
 from streams.evaluation.deep import pages as deep_pages
 from streams.evaluation.html import number, with_interval
-from streams.evaluation.plain_search import BASELINES
+from streams.evaluation.plain_search import BASELINES, NEEDING
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "judgement.md"
 DRAWING = PAGE.parent / "risk-coverage.svg"
 END = "<!-- end -->"
+# The sets of which every kind has its figures.
+HARDER = ("everyday_harder", "long_talks", "single_beliefs")
 Figures = Mapping[str, Any]
 
 
@@ -54,6 +56,40 @@ def _packs(figures: Figures) -> Iterator[Sequence[str]]:
         plain = [with_interval(each["baselines"][baseline]["any"]) for baseline in BASELINES]
         measured = [with_interval(each[measure]) for measure in ("any", "all", "tokens")]
         yield [name, str(each["answerable"]), *measured, *plain]
+
+
+def _costs(figures: Figures) -> Iterator[Sequence[str]]:
+    yield from _head(
+        "data set", "tokens", *(f"{pack_pages.NAMES[name]}: {what}" for name in NEEDING for what in ("needs", "ratio")),
+        "source tokens without a needed word", "unanswerable", "bring something", "their source tokens",
+    )  # fmt: skip
+    for name, each in figures["datasets"].items():
+        needs = [each["same_recall"][ranking] for ranking in NEEDING]
+        yield [
+            name,
+            with_interval(each["tokens"]),
+            *(text for need in needs for text in (pack_pages.counted(need["tokens_any"]), number(need["ratio_any"]))),
+            with_interval(each["needless"]) if "needless" in each else "",
+            str(each["unanswerable"]["questions"]),
+            *map(with_interval, map(each["unanswerable"].get, ("brought", "source_tokens"))),
+        ]
+
+
+def _harder(figures: Figures) -> Iterator[Sequence[str]]:
+    columns = ("all", "pieces", "newer_marked", "kept_out", "brought", "source_tokens", "looked", "tokens")
+    yield from _head("data set", "kind", "messages", *columns)
+    for name, figure in figures["datasets"].items():
+        for kind, each in figure["kinds"].items() if name.startswith(HARDER) else ():
+            values = [with_interval(each[column]) if column in each else "" for column in columns]
+            yield [name, kind, str(each["questions"]), *values]
+
+
+def _beliefs(figures: Figures) -> Iterator[Sequence[str]]:
+    columns = ("precision", "recall", "exact", "silent")
+    yield from _head("data set", "messages", *columns)
+    for name, figure in figures["datasets"].items():
+        if (each := figure["beliefs"])["questions"]:
+            yield [name, str(each["questions"]), *(with_interval(each[column]) for column in columns)]
 
 
 def _kinds(figures: Figures) -> Iterator[Sequence[str]]:
@@ -103,7 +139,14 @@ def _answers(figures: Figures) -> Iterator[Sequence[str]]:
     yield from deep_pages.rows(figures)
 
 
-_OF_PACKS = {"packs": _packs, "kinds": _kinds, "errors": _errors}
+_OF_PACKS = {
+    "packs": _packs,
+    "costs": _costs,
+    "kinds": _kinds,
+    "harder": _harder,
+    "beliefs": _beliefs,
+    "errors": _errors,
+}
 _OF_DECISIONS = {"decisions": _decisions, "reliability": _reliability}
 _OF_ANSWERS = {"answers": _answers}
 TABLES = (*_OF_PACKS, *_OF_ANSWERS, *_OF_DECISIONS)

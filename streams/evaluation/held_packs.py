@@ -3,13 +3,27 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from agents.core.language.text import content_set
 from schemas.base import JsonObject
 from streams.evaluation.questions import Evidence, PackQuestion
-from streams.evaluation.words import spelled, spelled_all, trigrams
+from streams.evaluation.words import spelled, spelled_all, tokens, trigrams
 
 # Fields that are not content: the message itself, titles, and explanations for people.
 NO_TEXT = ("query", "title", "reason")
 NO_CONTENT = ("signals", "dropped", "already_in_context", "parts")
+# What an item says, apart from ids, times, titles and explanations.
+SAID = (
+    "text",
+    "content",
+    "label",
+    "name",
+    "definition",
+    "how_to_terms",
+    "subject",
+    "attribute",
+    "value",
+    "explanation",
+)
 ALWAYS_THERE = ("working_set", "persona_context", "persona")
 WITHOUT_LOOKING = ("working_set", "persona")
 # The share of a passage's trigrams that counts as containing it, since packs carry parts of documents.
@@ -81,6 +95,31 @@ def _within(value: object) -> Iterator[JsonObject]:
     elif isinstance(value, dict | list):
         inner = value.values() if isinstance(value, dict) else value
         yield from (item for each in inner for item in _within(each))
+
+
+def source_tokens(item: JsonObject) -> int:
+    """The tokens of a retrieved item: as the pack counted them, else estimated."""
+    return int(item.get("tokens") or tokens(_saying(item)))
+
+
+def needed_words(question: PackQuestion) -> frozenset[str]:
+    """The stems of the content words of the answers, or without any of the evidence."""
+    answers = _stems(question.answers, question.lang)
+    return answers or _stems((each.text for each in question.evidence), question.lang)
+
+
+def needless(pack: JsonObject, question: PackQuestion) -> list[JsonObject]:
+    """The retrieved items that hold no needed word."""
+    needed = needed_words(question)
+    return [item for item in items(pack) if needed.isdisjoint(_stems([_saying(item)], question.lang))]
+
+
+def _saying(item: JsonObject) -> str:
+    return "\n".join(text for name in SAID for text in strings(item.get(name)))
+
+
+def _stems(texts: Iterable[str], lang: str) -> frozenset[str]:
+    return frozenset().union(*(content_set(text, lang) for text in texts))
 
 
 def asked_of(pack: JsonObject) -> frozenset[str]:

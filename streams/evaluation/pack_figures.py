@@ -1,14 +1,26 @@
 """Figures of packs by data set and kind, never pooled, compared with plain search within the same tokens."""
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from schemas.base import JsonObject
-from streams.evaluation.held_packs import Content, asked_of, content, first_right, items, looked, newer_marked, strings
-from streams.evaluation.plain_search import BASELINES, PlainSearch
-from streams.evaluation.questions import PackQuestion
-from streams.evaluation.resampling import share
+from streams.evaluation.held_packs import (
+    Content,
+    asked_of,
+    content,
+    first_right,
+    items,
+    looked,
+    needless,
+    newer_marked,
+    source_tokens,
+    strings,
+)
+from streams.evaluation.plain_search import BASELINES, NEEDING, PlainSearch
+from streams.evaluation.questions import UNANSWERABLE, PackQuestion
+from streams.evaluation.resampling import share, shares
 from streams.evaluation.words import within, words
 
 EXAMPLES = 4
@@ -65,6 +77,9 @@ MEASURES: Mapping[str, Callable[[JudgedPack], float]] = {
     "tokens": lambda row: row.pack["total_tokens_estimated"],
     "brought": lambda row: bool(items(row.pack)),
     "items": lambda row: len(items(row.pack)),
+    "source_tokens": lambda row: sum(map(source_tokens, items(row.pack))),
+    "pieces": lambda row: sum(map(row.content.holds, row.question.evidence)) / len(row.question.evidence),
+    "kept_out": lambda row: not _says_any(row, row.question.avoid),
     "first_right": lambda row: first_right(row.pack, row.question),
     "near_copy_avoided": lambda row: row.all and not _says_any(row, row.question.avoid),
     "newer_marked": lambda row: newer_marked(row.pack, row.content, row.question),
@@ -88,6 +103,10 @@ def dataset(rows: Sequence[JudgedPack], searches: Mapping[str, PlainSearch]) -> 
         **traffic(rows),
         "budget": round(budget),
         "baselines": {name: _against(asked, searches, name, budget) for name in BASELINES},
+        "same_recall": {name: same_recall(asked, searches, name) for name in NEEDING},
+        **needless_share(asked),
+        "unanswerable": brought([row for row in rows if row.question.kind == UNANSWERABLE]),
+        "beliefs": beliefs([row for row in rows if row.question.beliefs]),
         "kinds": {name: kind(name, [row for row in rows if row.question.kind == name]) for name in kinds},
         "errors": errors([row for row in asked if not row.all], searches),
     }
@@ -106,17 +125,75 @@ def traffic(rows: Sequence[JudgedPack]) -> Figure:
 
 
 def brought(rows: Sequence[JudgedPack]) -> Figure:
-    """Figures of unanswerable questions: how many packs contain items nevertheless, and how many."""
-    return {"questions": len(rows), **_shares(rows, "brought", "items", "tokens")}
+    """Figures of unanswerable questions: how many packs contain items nevertheless, how many, and their tokens."""
+    return {"questions": len(rows), **_shares(rows, "brought", "items", "source_tokens", "tokens")}
+
+
+def same_recall(rows: Sequence[JudgedPack], searches: Mapping[str, PlainSearch], name: str) -> Figure:
+    """The budget that a ranking needs for as many questions with any, with all of their evidence as the packs have.
+
+    `ratio`: the packs' average tokens by that budget; `most`: the share that the ranking reaches without a budget.
+    A budget that no tokens meet is None, and so is its ratio.
+    """
+    spent = [searches[row.question.tenant].spent(name, row.question) for row in rows]
+    ours = sum(float(row.pack["total_tokens_estimated"]) for row in rows) / max(1, len(rows))
+    found: Figure = {}
+    for measure, which in (("any", min), ("all", max)):
+        budgets = sorted(map(which, spent))
+        held = sum(bool(MEASURES[measure](row)) for row in rows)
+        needed = budgets[held - 1] if held else 0
+        reached = sum(map(math.isfinite, budgets)) / max(1, len(rows))
+        found[f"tokens_{measure}"] = round(needed) if math.isfinite(needed) else None
+        found[f"ratio_{measure}"] = round(ours / needed, 3) if needed and math.isfinite(needed) else None
+        found[f"most_{measure}"] = round(reached, 3)
+    return found
+
+
+def needless_share(rows: Sequence[JudgedPack]) -> Figure:
+    """Of the tokens of sources, the share in sources that hold no content word of the answer or evidence."""
+    sums = []
+    for row in rows:
+        lost = sum(map(source_tokens, needless(row.pack, row.question)))
+        sums.append((row.question.group, (lost, MEASURES["source_tokens"](row))))
+    return shares(sums, lambda totals: {"needless": totals[0] / totals[1] if totals[1] else None})
+
+
+def beliefs(rows: Sequence[JudgedPack]) -> Figure:
+    """Precision and recall of the single beliefs that packs deliver, and how often exactly the needed ones came.
+
+    `silent`: packs without a belief, of the questions that need none.
+    """
+    asking = [(row, _delivered(row), {each.text for each in row.question.evidence}) for row in rows]
+    sums = [(row.question.group, (len(came & right), len(came), len(right))) for row, came, right in asking if right]
+    found = shares(
+        sums,
+        lambda totals: {
+            "precision": totals[0] / totals[1] if totals[1] else None,
+            "recall": totals[0] / totals[2] if totals[2] else None,
+        },
+    )
+    exact = [(row.question.group, float(came == right)) for row, came, right in asking if right]
+    silent = [(row.question.group, float(not came)) for row, came, right in asking if not right]
+    return {"questions": len(rows), **found, "exact": share(exact), "silent": share(silent)}
+
+
+def _delivered(row: JudgedPack) -> set[str]:
+    """The beliefs that a pack tells, without those of the question and an older value beside the marked newer one."""
+    own = Content.of([row.question.text])
+    came = {each for each in row.question.beliefs if row.content.says(each) and not own.says(each)}
+    return came - {row.question.was} if newer_marked(row.pack, row.content, row.question) else came
 
 
 def kind(name: str, rows: Sequence[JudgedPack]) -> Figure:
     """The figures of one kind of question."""
-    if name == "unanswerable":
+    if name == UNANSWERABLE:
         return brought(rows)
     if not any(row.question.evidence for row in rows):
-        return {"questions": len(rows), **traffic(rows)}
+        kept = _shares(rows, "kept_out") if any(row.question.avoid for row in rows) else {}
+        return {"questions": len(rows), **kept, **traffic(rows)}
     figures: Figure = {"questions": len(rows), **_shares(rows, "all", "first_right", "looked", "tokens")}
+    if several := [row for row in rows if len(row.question.evidence) > 1]:
+        figures |= _shares(several, "pieces")
     if near := [row for row in rows if row.question.avoid]:
         figures |= _shares(near, "near_copy_avoided")
     if newer := [row for row in rows if row.question.holds]:

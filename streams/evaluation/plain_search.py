@@ -6,15 +6,18 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from agents.ports.models import Embedder
-from streams.evaluation.held_packs import Content
+from streams.evaluation.held_packs import WORDING, Content
 from streams.evaluation.questions import Material, PackQuestion
-from streams.evaluation.words import words
+from streams.evaluation.words import tokens, trigrams, words
 
 SATURATION, LENGTH = 1.2, 0.75
 RANK_OFFSET = 60
 # The depth of a ranking down to which a passage counts as a candidate.
 CANDIDATES = 20
 BASELINES = ("last_turns", "bm25", "dense", "hybrid")
+# The rankings that are asked how many tokens they need for the recall of the packs.
+NEEDING = ("bm25", "bm25_with_turns")
+TURNS = 2
 
 
 class PlainSearch:
@@ -34,7 +37,14 @@ class PlainSearch:
 
     def bm25(self, question: PackQuestion) -> list[str]:
         """Units that share a word with the message, by BM25 without stemming, best first."""
-        wanted = set(words(question.text))
+        return self._sharing(question.text)
+
+    def bm25_with_turns(self, question: PackQuestion) -> list[str]:
+        """The same for the message and the last two turns before it."""
+        return self._sharing(" ".join([*(turn.text for turn in question.turns[-TURNS:]), question.text]))
+
+    def _sharing(self, text: str) -> list[str]:
+        wanted = set(words(text))
         return self._best([self._score(wanted, counts) for counts in self._counts], above=0.0)
 
     def _score(self, wanted: set[str], counts: Counter[str]) -> float:
@@ -73,6 +83,28 @@ class PlainSearch:
         """The ranking of a baseline by its name."""
         ranking: list[str] = getattr(self, name)(question)
         return ranking
+
+    @cached_property
+    def _contents(self) -> dict[str, Content]:
+        return {unit: Content.of([unit]) for unit in self._material.units}
+
+    def spent(self, name: str, question: PackQuestion) -> list[float]:
+        """The tokens of a ranking down to the unit that completes each piece of evidence; infinite for never."""
+        total, until = 0, [math.inf] * len(question.evidence)
+        lacking = [trigrams(each.text) for each in question.evidence]
+        allowed = [(1 - WORDING) * len(each) for each in lacking]
+        for unit in self.ranked(name, question):
+            total, held = total + tokens(unit), self._contents[unit]
+            for at, evidence in enumerate(question.evidence):
+                lacking[at] -= held.trigrams
+                # A passage may be gathered from several units, a phrase stands in one.
+                if total < until[at] and (
+                    held.holds(evidence) or (evidence.passage and len(lacking[at]) <= allowed[at])
+                ):
+                    until[at] = total
+            if math.inf not in until:
+                break
+        return until
 
     def was_given(self, question: PackQuestion) -> bool:
         """Whether evidence is in a document rather than in a turn."""

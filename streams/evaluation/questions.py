@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -14,13 +15,18 @@ from schemas.base import Absent, Id, Value, sentence_of
 from streams.evaluation.measures import Item
 from streams.evaluation.words import spelled, spelled_all
 
-EVERYDAY = "everyday"
 ITEMS, TALKS, DOCUMENTS = "items.jsonl", "talks.jsonl", "documents"
 SHORTEST_UNIT = 3
 ANYONE = "someone"
 TITLE_CHARS = 200
-Kind = Literal["document", "said", "told", "updated", "followup", "unanswerable", "nothing"]
-ANSWERABLE: tuple[Kind, ...] = ("document", "said", "told", "updated", "followup")
+Kind = Literal[
+    "document", "said", "told", "updated", "followup", "unanswerable", "nothing", "paraphrase", "other_language",
+    "ended", "repaired", "taken_back", "several", "fact", "scope",
+]  # fmt: skip
+UNANSWERABLE: Kind = "unanswerable"
+BELIEF: Kind = "fact"
+WITHOUT_EVIDENCE: tuple[Kind, ...] = (UNANSWERABLE, "nothing", "taken_back")
+CHANGED: tuple[Kind, ...] = ("updated", "ended", "repaired")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +66,8 @@ class Material:
 class PackQuestion:
     """A message to ask, after `turns` of its own conversation, with the criteria for its pack.
 
-    `user` asks; `foreign` names the source data set of a question that its tenant cannot answer.
+    `user` asks; `foreign` names the source data set of a question that its tenant cannot answer; `beliefs` are phrases
+    that each tell one belief of the tenant.
     """
 
     id: str
@@ -78,6 +85,7 @@ class PackQuestion:
     holds: str | None = None
     was: str | None = None
     foreign: str | None = None
+    beliefs: tuple[str, ...] = ()
 
 
 Asking = tuple[list[Material], list[PackQuestion]]
@@ -104,7 +112,7 @@ class TalkSession(Value):
 class EverydayItem(Value):
     """A message and the expectations for its pack: phrases it must contain (`evidence`), and phrases it must not.
 
-    `holds` is a newer value that replaced `was`.
+    `holds` is a newer value that replaced `was`; `half` is the half of the set that its corpus belongs to.
     """
 
     id: Id
@@ -117,30 +125,57 @@ class EverydayItem(Value):
     not_: tuple[str, ...] = Field(default=(), alias="not")
     holds: Absent[str] = None
     was: Absent[str] = None
+    half: Absent[Literal["fit", "report"]] = None
 
 
 V = TypeVar("V", TalkSession, EverydayItem)
 
 
 def of_everyday(folder: Path) -> Asking:
-    """Material and questions of a folder; raises `ValueError` for an invalid line or item, `OSError` without a file."""
+    """Material and questions of a folder, a data set of its name, each half one of its own.
+
+    Raises `ValueError` for an invalid line or item, `OSError` without a file.
+    """
     items = list(_read(folder / ITEMS, EverydayItem))
     sessions = sorted(_read(folder / TALKS, TalkSession), key=lambda each: each.at)
-    places = {each.name: sorted(each.glob("*.md")) for each in (folder / DOCUMENTS).iterdir() if each.is_dir()}
+    places = {each.name: sorted(each.glob("*.md")) for each in (folder / DOCUMENTS).glob("*") if each.is_dir()}
+    named = {item.corpus: _dataset(folder, item) for item in items}
     materials, sources = [], {}
     for name in sorted({*places, *(session.corpus for session in sessions)}):
         said = [session for session in sessions if session.corpus == name]
         texts = {path.stem: path.read_text(encoding="utf-8") for path in places.get(name, ())}
-        materials.append(_tenant(name, texts, said))
+        materials.append(_tenant(name, named.get(name, folder.name), texts, said))
         sources[name] = texts | {each.session: "\n".join(turn.text for turn in each.turns) for each in said}
-    whole = {each.tenant: spelled_all([*(text for _, text in each.documents), *each.said()]) for each in materials}
-    if wrong := [f"{item.id}: {why}" for item in items for why in _faults(item, whole)]:
+    if wrong := list(_wrong(items, materials)):
         raise ValueError("; ".join(wrong))
-    ids = [item.id for item in items]
-    if twice := sorted({each for each in ids if ids.count(each) > 1}):
-        raise ValueError(f"{ITEMS}: an id stands twice, give one of the items another: {', '.join(twice)}")
     talked = {session.corpus for session in sessions}
-    return materials, [_question(item, sources[item.corpus], talked=item.corpus in talked) for item in items]
+    asked = [_question(item, sources[item.corpus], talked=item.corpus in talked) for item in items]
+    told = {name: _beliefs([item for item in items if item.corpus == name]) for name in named}
+    return materials, [replace(each, dataset=named[each.tenant], beliefs=told[each.tenant]) for each in asked]
+
+
+def _wrong(items: Sequence[EverydayItem], materials: Sequence[Material]) -> Iterator[str]:
+    whole = {each.tenant: spelled_all([*(text for _, text in each.documents), *each.said()]) for each in materials}
+    halves = {(item.corpus, item.half) for item in items}
+    yield from (f"{item.id}: {why}" for item in items for why in _faults(item, whole))
+    for name, count in Counter(name for name, _ in halves).items():
+        if count > 1:
+            yield f"{name} is in more than one half"
+    if twice := [each for each, count in Counter(item.id for item in items).items() if count > 1]:
+        yield f"{ITEMS}: an id stands twice, give one of the items another: {', '.join(sorted(twice))}"
+
+
+def _dataset(folder: Path, item: EverydayItem) -> str:
+    name = folder.resolve().name
+    return f"{name} ({item.half})" if item.half else name
+
+
+def _beliefs(items: Sequence[EverydayItem]) -> tuple[str, ...]:
+    """Every phrase that the items of a corpus of single beliefs name; none of another corpus."""
+    if not any(item.kind == BELIEF for item in items):
+        return ()
+    named = (phrase for item in items for phrase in (*item.evidence, *item.not_, *filter(None, (item.was,))))
+    return tuple(dict.fromkeys(named))
 
 
 def _read(path: Path, kind: type[V]) -> Iterator[V]:
@@ -153,12 +188,12 @@ def _read(path: Path, kind: type[V]) -> Iterator[V]:
             raise ValueError(f"{path.name}, line {number}: {where}: {sentence_of(first)}") from None
 
 
-def _tenant(name: str, texts: Mapping[str, str], sessions: Sequence[TalkSession]) -> Material:
+def _tenant(name: str, dataset: str, texts: Mapping[str, str], sessions: Sequence[TalkSession]) -> Material:
     documents = tuple((text.partition("\n")[0].lstrip("# ").strip() or stem, text) for stem, text in texts.items())
     talks = tuple(
         (each.session, tuple(Utterable(turn.role, turn.text, each.at) for turn in each.turns)) for each in sessions
     )
-    given = Material(name, EVERYDAY, sessions[0].lang if sessions else "", documents, talks)
+    given = Material(name, dataset, sessions[0].lang if sessions else "", documents, talks)
     return replace(given, units=(*(unit for document in documents for unit in _sections(*document)), *given.said()))
 
 
@@ -180,10 +215,12 @@ def _faults(item: EverydayItem, tenants: Mapping[str, str]) -> Iterator[str]:
         if spelled(phrase) not in tenants[item.corpus]:
             yield f"{phrase!r} is not in {item.corpus}"
     yield from (f"{phrase!r} is in its own conversation" for phrase in item.evidence if spelled(phrase) in stated)
-    if bool(item.evidence) != (item.kind in ANSWERABLE):
+    if bool(item.evidence) == (item.kind in WITHOUT_EVIDENCE):
         yield f"an item of kind {item.kind} has {'evidence' if item.evidence else 'no evidence'}"
-    if (item.holds is None) != (item.was is None) or (item.holds is None) == (item.kind == "updated"):
+    if (item.holds is None) != (item.was is None) or (item.holds is None) == (item.kind in CHANGED):
         yield "an updated value, and only that, has both holds and was"
+    if item.kind == "taken_back" and not item.not_:
+        yield "what was taken back is told in not"
     if item.kind == "followup" and not item.turns:
         yield "a follow-up follows something"
 
@@ -193,7 +230,7 @@ def _question(item: EverydayItem, sources: Mapping[str, str], *, talked: bool) -
     named = [name for name, text in sources.items() for phrase in wanted if phrase in spelled(text)]
     return PackQuestion(
         id=item.id,
-        dataset=EVERYDAY,
+        dataset="",
         tenant=item.corpus,
         # The document or session with its first evidence, else the item itself.
         group=f"{item.corpus}/{named[0]}" if named else item.id,

@@ -46,3 +46,10 @@ def share(rows: Sequence[tuple[str, float]], draws: int = DRAWS) -> dict[str, ob
     interval = intervals(blocks, lambda sums: {"mean": sums[0] / sums[1]}, draws).get("mean")
     mean = sum(value for _, value in rows) / len(rows) if rows else None
     return {"value": rounded(mean), "n": len(rows), "ci95": interval}
+
+
+def shares(rows: Sequence[tuple[str, Sums]], statistic: Statistic) -> dict[str, object]:
+    """The figures of `statistic` over summed rows, each with its count and interval."""
+    found = statistic([sum(column) for column in zip(*(sums for _, sums in rows), strict=True)]) if rows else {}
+    between = intervals(rows, statistic)
+    return {name: {"value": rounded(value), "n": len(rows), "ci95": between.get(name)} for name, value in found.items()}

@@ -1,6 +1,7 @@
 """What `fathom eval packs` makes of packs: evidence held or not, beside plain search, and why it was lost."""
 
 import json
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,7 +16,7 @@ from streams.evaluation.held_packs import Content
 from streams.evaluation.pack_figures import PackAnswer
 from streams.evaluation.plain_search import PlainSearch
 from streams.evaluation.questions import Evidence, Material, PackQuestion, Utterable
-from streams.evaluation.words import within
+from streams.evaluation.words import tokens, within
 from streams.stores.passages.vectors import HashingEmbedder
 from streams.testing.pipeline import Pipeline
 from tests.checkout import ROOT
@@ -172,6 +173,133 @@ def test_kinds_have_figures_of_their_own() -> None:
     assert made["kinds"]["unanswerable"]["brought"]["value"] == 1.0
     assert made["kinds"]["nothing"]["looked"]["value"] == 0.0
     assert made["kinds"]["nothing"]["tokens"]["value"] == 7.0
+
+
+# --- what the same recall costs, what sources hold in vain
+
+
+def test_the_budget_for_the_same_recall_ends_with_the_unit_that_completes_the_evidence() -> None:
+    search = PlainSearch(MATERIAL, HashingEmbedder())
+    both = replace(QUESTION, evidence=(Evidence("two screws"), Evidence("spout"), Evidence("nowhere")))
+    kettle, lamp = tokens(KETTLE), tokens(LAMP)
+    assert search.spent("bm25", both) == [kettle + lamp, kettle, math.inf]
+    assert search.spent("bm25", replace(QUESTION, evidence=(Evidence(KETTLE, passage=True),))) == [kettle]
+    halves = replace(QUESTION, evidence=(Evidence(f"{KETTLE} {LAMP}", passage=True),))
+    assert search.spent("bm25", halves) == [kettle + lamp]
+
+
+def test_the_last_two_turns_are_searched_for_and_none_before_them() -> None:
+    search = PlainSearch(MATERIAL, HashingEmbedder())
+    turns = tuple(Utterable("user", text) for text in ("bracket", "kettle", "Really?"))
+    asked = replace(QUESTION, text="How then?", turns=turns)
+    assert search.bm25(asked) == []
+    assert search.bm25_with_turns(asked) == [KETTLE]
+    assert search.bm25_with_turns(replace(asked, turns=turns[:2])) == [KETTLE, LAMP]
+    assert search.spent("bm25_with_turns", asked) == [tokens(KETTLE)]
+
+
+def test_packs_cost_less_or_more_than_plain_search_for_the_same_recall() -> None:
+    both = replace(QUESTION, evidence=(Evidence("two screws"),), text="How is the kettle filled, at the wall?")
+    lost = replace(QUESTION, evidence=(Evidence("nowhere"),))
+    made = pack(item(text=KETTLE), item(text=LAMP), total_tokens_estimated=60)
+    need = figures(*(PackAnswer(each, made) for each in (QUESTION, both, lost)))["same_recall"]["bm25"]
+    # Two of three packs hold it, and so does plain search at the larger of the two budgets.
+    larger = max(PlainSearch(MATERIAL, None).spent("bm25", each)[0] for each in (QUESTION, both))
+    assert larger > tokens(KETTLE)
+    assert (need["tokens_any"], need["ratio_any"], need["most_any"]) == (larger, round(60 / larger, 3), 0.667)
+
+
+def test_a_recall_that_plain_search_never_reaches_or_that_costs_nothing_has_no_ratio() -> None:
+    asked = replace(QUESTION, text="Zero words in common")
+    never = figures(PackAnswer(asked, pack(item(text=KETTLE))))["same_recall"]["bm25"]
+    assert (never["tokens_all"], never["ratio_all"], never["most_all"]) == (None, None, 0.0)
+    free = figures(PackAnswer(QUESTION, pack(item(text=LAMP))))["same_recall"]["bm25"]
+    assert (free["tokens_any"], free["ratio_any"], free["most_any"]) == (0, None, 1.0)
+
+
+def test_sources_without_a_content_word_of_the_evidence_are_counted_by_their_tokens() -> None:
+    right, wrong = item(text=KETTLE, tokens=20), item(id="spout", text="Through the lamp.", tokens=60)
+    made = figures(PackAnswer(QUESTION, pack(right, wrong)))
+    assert made["needless"]["value"] == 0.75
+    # The answer says what is needed, where there is one; its words count in any form.
+    answered = replace(QUESTION, answers=("lamps",))
+    assert figures(PackAnswer(answered, pack(right, wrong)))["needless"]["value"] == 0.25
+    assert figures(PackAnswer(QUESTION, pack()))["needless"]["value"] is None
+
+
+def test_tokens_that_a_pack_does_not_count_are_estimated() -> None:
+    assert held_packs.source_tokens(item(text=KETTLE)) == tokens(KETTLE)
+    assert held_packs.source_tokens(item(text=KETTLE, tokens=7)) == 7
+
+
+def test_unanswerable_questions_are_told_by_what_they_bring() -> None:
+    bare = replace(QUESTION, kind="unanswerable", evidence=())
+    made = figures(
+        PackAnswer(bare, pack(item(text=LAMP, tokens=30))), PackAnswer(bare, pack()), PackAnswer(QUESTION, pack())
+    )
+    assert made["unanswerable"]["questions"] == 2
+    assert made["unanswerable"]["brought"]["value"] == 0.5
+    assert made["unanswerable"]["source_tokens"]["value"] == 15.0
+
+
+def test_the_evidence_of_several_things_is_counted_piece_by_piece_and_what_was_taken_back_as_kept_out() -> None:
+    both = replace(QUESTION, kind="several", evidence=(Evidence("1.7 litres"), Evidence("two screws")))
+    back = replace(QUESTION, kind="taken_back", evidence=(), avoid=("1.7 litres",))
+    made = figures(
+        PackAnswer(both, pack(item(text=KETTLE))),
+        PackAnswer(back, pack(item(text=KETTLE))),
+        PackAnswer(back, pack(item(text=LAMP))),
+    )["kinds"]
+    assert (made["several"]["pieces"]["value"], made["several"]["all"]["value"]) == (0.5, 0.0)
+    assert made["taken_back"]["kept_out"]["value"] == 0.5
+
+
+def test_beliefs_have_precision_and_recall_and_silence_where_none_is_needed() -> None:
+    known = ("through the spout", "1.7 litres", "two screws", "a bracket")
+    asked = replace(QUESTION, kind="fact", beliefs=known)
+    nothing = replace(asked, evidence=(), kind="nothing")
+    made = figures(
+        PackAnswer(asked, pack(item(text="It is filled through the spout."))),
+        PackAnswer(asked, pack(item(text=KETTLE))),
+        PackAnswer(asked, pack(item(text=LAMP))),
+        PackAnswer(nothing, pack(item(text=LAMP))),
+        PackAnswer(nothing, pack()),
+    )["beliefs"]
+    values = {name: made[name]["value"] for name in ("precision", "recall", "exact", "silent")}
+    assert values == {"precision": 0.4, "recall": 0.6667, "exact": 0.3333, "silent": 0.5}
+
+
+def test_a_belief_that_the_question_tells_itself_is_none_that_came() -> None:
+    asked = replace(QUESTION, text="Two screws and what else?", beliefs=("two screws", "a bracket"), evidence=())
+    assert figures(PackAnswer(asked, pack(item(text="Two screws."))))["beliefs"]["silent"]["value"] == 1.0
+
+
+def test_an_older_value_is_a_needless_belief_unless_the_newer_one_is_marked() -> None:
+    changed = replace(QUESTION, kind="updated", evidence=(Evidence("Friday"),), holds="Friday", was="Monday")
+    asked = replace(changed, beliefs=("Monday", "Friday"))
+    assert figures(PackAnswer(asked, pack(*CLAIMS)))["beliefs"]["precision"]["value"] == 0.5
+    marked = pack({**CLAIMS[0], "status": "superseded"}, CLAIMS[1])
+    assert figures(PackAnswer(asked, marked))["beliefs"]["precision"]["value"] == 1.0
+
+
+def test_the_costs_are_in_every_form_of_the_report() -> None:
+    bare = replace(QUESTION, kind="unanswerable", evidence=())
+    fact = replace(QUESTION, kind="fact", beliefs=("through the spout",))
+    made = figures(
+        PackAnswer(fact, pack(item(text=KETTLE, tokens=10))), PackAnswer(bare, pack(item(text=LAMP, tokens=10)))
+    )
+    report = json.loads(json.dumps({"datasets": {"single_beliefs": made}}))
+    text, page = pack_pages.text(report), pack_pages.page(report)
+    needed = tokens(KETTLE)
+    assert re.search(rf"BM25 +{needed}, {needed}; {100 / needed:.1f}, {100 / needed:.1f}", text)
+    assert "source tokens in sources without a needed word: 0.000" in text
+    assert "unanswerable, all: questions 1, brought 1.000" in text
+    assert "beliefs, all: questions 1, precision 1.000" in text
+    for column in ("the same recall by", "source tokens without a needed word", "unanswerable", "precision"):
+        assert f"<th>{column}</th>" in page
+    filled = judgement.filled("<!-- costs -->\n<!-- end -->\n<!-- harder -->\n<!-- end -->", None, report)
+    assert f"| single_beliefs | 100 | {needed} |" in filled
+    assert "| single_beliefs | fact | 1 | 1.000 |" in filled
 
 
 # --- plain search
