@@ -3,7 +3,7 @@
     python -m bench.judgement FOLDER
 
 FOLDER holds what `fathom eval report --json`, `fathom eval packs --json` and `fathom eval answers --json` print, as
-`decisions.json`, `packs.json` and `answers.json`; a table of what is not there stays as it is.
+`decisions.json`, `packs.json`, with more data sets `own.json`, and `answers.json`; a table of what is not there stays as it is.
 """
 
 import json
@@ -67,7 +67,7 @@ def _costs(figures: Figures) -> Iterator[Sequence[str]]:
         needs = [each["same_recall"][ranking] for ranking in NEEDING]
         yield [
             name,
-            with_interval(each["tokens"]),
+            f"{each['budget']:,}",
             *(text for need in needs for text in (pack_pages.counted(need["tokens_any"]), number(need["ratio_any"]))),
             with_interval(each["needless"]) if "needless" in each else "",
             str(each["unanswerable"]["questions"]),
@@ -155,7 +155,9 @@ TABLES = (*_OF_PACKS, *_OF_ANSWERS, *_OF_DECISIONS)
 def main(folder: Path) -> None:
     """Fill the page, print everything."""
     found = {path.stem: json.loads(path.read_text()) for path in folder.glob("*.json")}
-    decisions, packs, answers = (found.get(name) for name in ("decisions", "packs", "answers"))
+    decisions, packs, own, answers = (found.get(name) for name in ("decisions", "packs", "own", "answers"))
+    if packs is not None and own is not None:
+        packs["datasets"] |= own["datasets"]
     PAGE.write_text(filled(PAGE.read_text(), decisions, packs, answers))
     if decisions is not None:
         say(score_pages.text(decisions))

@@ -146,10 +146,17 @@ def newer_marked(pack: JsonObject, held: Content, question: PackQuestion) -> boo
     if not held.says(question.was):
         return True
     found = items(pack)
+    older = [item for item in found if Content.of(strings(item)).says(question.was)]
+    # One message that names both values tells by itself which of them holds.
+    if older and all(
+        each.get("type") == "time_point" and Content.of(strings(each)).says(question.holds) for each in older
+    ):
+        return True
     current = {str(item["current"]) for item in found if item.get("current")}
     for item in found:
         status, texts = item.get("status"), Content.of(strings(item))
         marked = item.get("holds") is True or item.get("claim_id") in current or status == "confirmed"
-        if (status in NO_LONGER and texts.says(question.was)) or (marked and texts.says(question.holds)):
+        over = status in NO_LONGER or item.get("holds") is False
+        if (over and texts.says(question.was)) or (marked and texts.says(question.holds)):
             return True
     return False

@@ -69,6 +69,9 @@ def test_many_questions_share_few_words_with_their_answer(asked: list[PackQuesti
         ({"kind": "nothing"}, "has evidence"),
         ({"holds": "58 dB"}, "both holds and was"),
         ({"kind": "followup"}, "follows something"),
+        ({"kind": "taken_back", "evidence": []}, "is told in not"),
+        ({"kind": "repaired"}, "both holds and was"),
+        ({"half": "third"}, "line 1: half"),
         ({"corpus": "nobody"}, "no corpus nobody"),
         ({"kind": "riddle"}, "line 1: kind"),
         ({"answer": 1}, "line 1: answer"),
@@ -87,6 +90,19 @@ def test_an_id_that_stands_twice_is_refused(tmp_path: Path) -> None:
     first = (SET / ITEMS).read_text().splitlines()[0]
     (tmp_path / "set" / ITEMS).write_text(f"{first}\n{first}\n")
     with pytest.raises(ValueError, match="twice"):
+        questions.of_everyday(tmp_path / "set")
+
+
+def test_a_corpus_belongs_to_one_half_and_each_half_is_a_data_set(tmp_path: Path) -> None:
+    shutil.copytree(SET, tmp_path / "set")
+    rows = [{**json.loads(line), "half": "fit"} for line in (SET / ITEMS).read_text().splitlines()[:2]]
+    (tmp_path / "set" / ITEMS).write_text("\n".join(map(json.dumps, rows)))
+    materials, asked = questions.of_everyday(tmp_path / "set")
+    assert {each.dataset for each in asked} == {"set (fit)"}
+    assert {each.tenant: each.dataset for each in materials}["kestrel"] == "set (fit)"
+    rows[1]["half"] = "report"
+    (tmp_path / "set" / ITEMS).write_text("\n".join(map(json.dumps, rows)))
+    with pytest.raises(ValueError, match="more than one half"):
         questions.of_everyday(tmp_path / "set")
 
 
