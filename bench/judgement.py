@@ -3,7 +3,8 @@
     python -m bench.judgement FOLDER
 
 FOLDER holds what `fathom eval report --json`, `fathom eval packs --json` and `fathom eval answers --json` print, as
-`decisions.json`, `packs.json`, with more data sets `own.json`, and `answers.json`; a table of what is not there stays as it is.
+`decisions.json`, `packs.json`, with more data sets `own.json`, and `answers.json`; a table of what is not there stays
+as it is.
 """
 
 import json

@@ -109,8 +109,8 @@ def _talk(
     placed += [(chance.random(), each) for each in small]
     turns = [turn for _, part in sorted(placed) for turn in _turns(part)]
     at = FIRST_DAY + timedelta(days=number)
-    shared = {"lang": lang, "corpus": corpus, "half": HALVES[number % len(HALVES)]}
-    talk = {"corpus": corpus, "lang": lang, "session": corpus, "at": at.isoformat(), "turns": turns}
+    shared: dict[str, object] = {"lang": lang, "corpus": corpus, "half": HALVES[number % len(HALVES)]}
+    talk: dict[str, object] = {"corpus": corpus, "lang": lang, "session": corpus, "at": at.isoformat(), "turns": turns}
     asked = [*(_asked(each) for each in told), *(_unanswerable(each) for each in untold)]
     return talk, [{"id": f"{corpus}-{at + 1:02}", **shared, **each} for at, each in enumerate(asked)]
 

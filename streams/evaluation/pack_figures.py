@@ -106,7 +106,7 @@ def dataset(rows: Sequence[JudgedPack], searches: Mapping[str, PlainSearch]) -> 
         "same_recall": {name: same_recall(asked, searches, name) for name in NEEDING},
         **needless_share(asked),
         "unanswerable": brought([row for row in rows if row.question.kind == UNANSWERABLE]),
-        "beliefs": beliefs([row for row in rows if row.question.beliefs]),
+        "beliefs": beliefs([row for row in rows if row.question.beliefs and len(row.question.evidence) <= 1]),
         "kinds": {name: kind(name, [row for row in rows if row.question.kind == name]) for name in kinds},
         "errors": errors([row for row in asked if not row.all], searches),
     }

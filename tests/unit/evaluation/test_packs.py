@@ -268,7 +268,10 @@ def test_beliefs_have_precision_and_recall_and_silence_where_none_is_needed() ->
         PackAnswer(asked, pack(item(text=LAMP))),
         PackAnswer(nothing, pack(item(text=LAMP))),
         PackAnswer(nothing, pack()),
+        # Who asks for several at once says nothing about how well one is picked.
+        PackAnswer(replace(asked, kind="several", evidence=tuple(map(Evidence, known))), pack(item(text=LAMP))),
     )["beliefs"]
+    assert made["questions"] == 5
     values = {name: made[name]["value"] for name in ("precision", "recall", "exact", "silent")}
     assert values == {"precision": 0.4, "recall": 0.6667, "exact": 0.3333, "silent": 0.5}
 
