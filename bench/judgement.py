@@ -61,7 +61,8 @@ def _packs(figures: Figures) -> Iterator[Sequence[str]]:
 
 def _costs(figures: Figures) -> Iterator[Sequence[str]]:
     yield from _head(
-        "data set", "tokens", *(f"{pack_pages.NAMES[name]}: {what}" for name in NEEDING for what in ("needs", "ratio")),
+        "data set", "tokens",
+        *(f"{pack_pages.NAMES[name]}: {what}" for name in NEEDING for what in ("needs (any; all)", "ratio")),
         "source tokens without a needed word", "unanswerable", "bring something", "their source tokens",
     )  # fmt: skip
     for name, each in figures["datasets"].items():
@@ -69,11 +70,16 @@ def _costs(figures: Figures) -> Iterator[Sequence[str]]:
         yield [
             name,
             f"{each['budget']:,}",
-            *(text for need in needs for text in (pack_pages.counted(need["tokens_any"]), number(need["ratio_any"]))),
+            *(text for need in needs for text in _needed(need)),
             with_interval(each["needless"]) if "needless" in each else "",
             str(each["unanswerable"]["questions"]),
             *map(with_interval, map(each["unanswerable"].get, ("brought", "source_tokens"))),
         ]
+
+
+def _needed(need: Figures) -> Iterator[str]:
+    yield "; ".join(pack_pages.counted(need[f"tokens_{measure}"]) for measure in ("any", "all"))
+    yield "; ".join(number(need[f"ratio_{measure}"]) for measure in ("any", "all"))
 
 
 def _harder(figures: Figures) -> Iterator[Sequence[str]]:

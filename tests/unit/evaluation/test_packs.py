@@ -305,7 +305,7 @@ def test_the_costs_are_in_every_form_of_the_report() -> None:
     for column in ("the same recall by", "source tokens without a needed word", "unanswerable", "precision"):
         assert f"<th>{column}</th>" in page
     filled = judgement.filled("<!-- costs -->\n<!-- end -->\n<!-- harder -->\n<!-- end -->", None, report)
-    assert f"| single_beliefs | 100 | {needed} |" in filled
+    assert f"| single_beliefs | 100 | {needed}; {needed} |" in filled
     assert "| single_beliefs | fact | 1 | 1.000 |" in filled
 
 
