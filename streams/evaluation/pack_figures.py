@@ -150,9 +150,14 @@ def same_recall(rows: Sequence[JudgedPack], searches: Mapping[str, PlainSearch],
 
 
 def needless_share(rows: Sequence[JudgedPack]) -> Figure:
-    """Of the tokens of sources, the share in sources that hold no content word of the answer or evidence."""
+    """Of the tokens of sources, the share in sources that hold no content word of the answer or evidence.
+
+    Left out where neither an answer nor a phrase is labelled: nearly every source shares a word with a whole passage.
+    """
     sums = []
     for row in rows:
+        if not row.question.answers and all(each.passage for each in row.question.evidence):
+            continue
         lost = sum(map(source_tokens, needless(row.pack, row.question)))
         sums.append((row.question.group, (lost, MEASURES["source_tokens"](row))))
     return shares(sums, lambda totals: {"needless": totals[0] / totals[1] if totals[1] else None})

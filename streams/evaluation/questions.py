@@ -21,7 +21,7 @@ ANYONE = "someone"
 TITLE_CHARS = 200
 Kind = Literal[
     "document", "said", "told", "updated", "followup", "unanswerable", "nothing", "paraphrase", "other_language",
-    "ended", "repaired", "taken_back", "several", "fact", "scope",
+    "ended", "repaired", "taken_back", "several", "letter", "fact", "scope",
 ]  # fmt: skip
 UNANSWERABLE: Kind = "unanswerable"
 BELIEF: Kind = "fact"

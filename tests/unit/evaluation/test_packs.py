@@ -229,6 +229,9 @@ def test_sources_without_a_content_word_of_the_evidence_are_counted_by_their_tok
     answered = replace(QUESTION, answers=("lamps",))
     assert figures(PackAnswer(answered, pack(right, wrong)))["needless"]["value"] == 0.25
     assert figures(PackAnswer(QUESTION, pack()))["needless"]["value"] is None
+    # With a whole passage nearly every source shares a word.
+    passage = replace(QUESTION, evidence=(Evidence(KETTLE, passage=True),))
+    assert "needless" not in figures(PackAnswer(passage, pack(right, wrong)))
 
 
 def test_tokens_that_a_pack_does_not_count_are_estimated() -> None:
