@@ -27,6 +27,7 @@ from schemas.envelope import (
     Received,
     UnreadableBatch,
     header_map,
+    is_encrypted,
 )
 from schemas.envelope import Undecodable as Undecodable
 from schemas.topics import MESSAGES_IN, Topic
@@ -85,17 +86,6 @@ def decode(
     event = _validate(topic, value)
     envelope = _envelope(event, found, topic, partition, offset, timestamp)
     return Received(event, envelope, (key or b"").decode(errors="replace"), topic.name, partition, offset, timestamp)
-
-
-def is_encrypted(headers: Headers, value: bytes | None) -> bool:
-    """Whether a record is still under the keys that its last header names: then its value is no JSON."""
-    if not value or not headers or headers[-1][0] != KEYS_HEADER:
-        return False
-    try:
-        orjson.loads(value)
-    except orjson.JSONDecodeError:
-        return True
-    return False
 
 
 class Written(Protocol):

@@ -3,9 +3,11 @@
 Named tuples: some are made for every record, and a frozen dataclass costs several times as much.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Final, Generic, NamedTuple, TypeVar
+
+import orjson
 
 from schemas.base import Conversation, Event, derive
 from schemas.depth import RequestOptions
@@ -84,6 +86,17 @@ class KeysNeeded(Exception):
             f"{place} is encrypted under keys that this process does not have, or was changed since: set "
             "FATHOM_SUBJECT_KEYS to the key store of the worker that wrote it, and FATHOM_MASTER_KEY_FILE to its key"
         )
+
+
+def is_encrypted(headers: Sequence[tuple[str, bytes | None]], value: bytes | None) -> bool:
+    """Whether a record is still under the keys that its last header names: then its value is no JSON."""
+    if not value or not headers or headers[-1][0] != KEYS_HEADER:
+        return False
+    try:
+        orjson.loads(value)
+    except orjson.JSONDecodeError:
+        return True
+    return False
 
 
 class Envelope(NamedTuple):

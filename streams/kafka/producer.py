@@ -34,7 +34,7 @@ LOGGER = logging.getLogger("fathom.producer")
 OUT_OF_STEP = (OutOfOrderSequenceNumber, UnknownProducerId, ProducerFenced)
 
 
-class NotSendable(KafkaError):
+class NotSendable(Exception):
     """A record that the client itself does not take; the text says why."""
 
 

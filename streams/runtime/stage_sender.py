@@ -129,7 +129,7 @@ class StageSender:
             try:
                 for each in sends:
                     under_way += (await self._sender.send(*each),)
-            except (Unavailable, KafkaError) as error:
+            except (Unavailable, KafkaError, *NEVER_TAKEN) as error:
                 failed = error
             # Until all have ended: one that is sent again while it is under way may arrive before an earlier one.
             results = await asyncio.gather(*under_way, return_exceptions=True)

@@ -12,8 +12,7 @@ import orjson
 import typer
 from aiokafka import ConsumerRecord
 
-from schemas.codec import is_encrypted
-from schemas.envelope import ERASED, KeysNeeded, UnreadableBatch
+from schemas.envelope import ERASED, KeysNeeded, UnreadableBatch, is_encrypted
 from schemas.topics import BY_NAME
 from streams.edges.cli.arguments import Broker, Json
 from streams.edges.client import clients

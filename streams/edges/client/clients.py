@@ -13,8 +13,7 @@ from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.errors import KafkaConnectionError
 
 from agents.errors import Unavailable
-from schemas.codec import is_encrypted
-from schemas.envelope import KeysNeeded
+from schemas.envelope import KeysNeeded, is_encrypted
 from streams import config
 from streams.edges.client.errors import CONFIG, DOWN, CommandFailed
 from streams.kafka import broker_diagnosis
