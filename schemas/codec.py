@@ -63,8 +63,7 @@ def decode(
 ) -> Received[Event]:
     """The event of a record, with an envelope from its headers, completed from its position in the log.
 
-    Raises `Undecodable`, `Erased` for one whose subject's key is destroyed, `KeysNeeded` for one of our own topics that
-    is still encrypted.
+    Raises `Undecodable`, `Erased` where the subject's key is destroyed, `KeysNeeded` for one of ours still encrypted.
     """
     if value is None:
         raise Undecodable("empty", "the record has no value; a tombstone means nothing on this topic")
