@@ -7,6 +7,7 @@ from agents.core.language import interrogatives
 from agents.core.retrieval import evidence, turn_answers, turn_currency
 from agents.core.retrieval.evidence import JudgedHit
 from agents.core.retrieval.turn_currency import PastTurn
+from agents.core.retrieval.turn_parts import message_of
 from agents.ports.passages import Hit
 
 COLLECTION = "episodic"
@@ -18,7 +19,7 @@ def others(hits: Sequence[Hit], message_id: str, question: str) -> list[Hit]:
     return [
         hit
         for hit in hits
-        if hit.passage.id != message_id and not interrogatives.is_asked_again(hit.passage.text, question)
+        if message_of(hit.passage.id) != message_id and not interrogatives.is_asked_again(hit.passage.text, question)
     ]
 
 

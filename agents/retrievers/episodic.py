@@ -16,6 +16,7 @@ from agents.core.language import dates, interrogatives, text
 from agents.core.retrieval import date_questions, evidence, turn_currency
 from agents.core.retrieval.evidence import JudgedHit
 from agents.core.retrieval.turn_currency import Mark
+from agents.core.retrieval.turn_parts import message_of
 from agents.errors import Unavailable
 from agents.ports.graph import GraphReader
 from agents.ports.models import Clock, TokenCounter
@@ -159,7 +160,9 @@ class EpisodicRetriever(Retriever):
         said_by = {event.message_id for event in fresh}
         items: list[Item] = [*fresh]
         items += [
-            to_item(each, ask, marks.get(each.hit.passage.id)) for each in shown if each.hit.passage.id not in said_by
+            to_item(each, ask, marks.get(each.hit.passage.id))
+            for each in shown
+            if message_of(each.hit.passage.id) not in said_by
         ]
         items.sort(key=lambda item: -evidence.preference(item.score, item.recorded_at, ask.plan.as_of))
         return items, below

@@ -6,10 +6,15 @@ state   the passage index (write), the working set (read), the graph's erasures 
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 
+from agents.concurrency import beside_loop
+from agents.core.assessment.needs_nothing import kind_of
 from agents.core.conversation.memory import ConversationTurn
 from agents.core.language.interrogatives import only_asks
 from agents.core.language.text import clip, content_words
+from agents.core.retrieval.turn_parts import part_id, parts_of
 from agents.erasures import erasure_of, index_unless_erased, is_erased, remove_erased
 from agents.ports.graph import GraphEraser
 from agents.ports.passages import Passage, PassageIndex
@@ -20,8 +25,6 @@ from schemas.envelope import Outgoing, Received
 EPISODIC = "episodic"
 MAX_NEIGHBOUR_CHARS = 400
 MAX_LEAD_CHARS = 200
-MIN_TASK_WORDS = 25
-ASKING = frozenset({"explanation", "how_to", "comparison", "list_summary"})
 
 
 class TurnIndexer:
@@ -35,7 +38,7 @@ class TurnIndexer:
     async def handle(self, record: Received[Turn]) -> Sequence[Outgoing]:
         """Index the turn, and reindex the one before it with its now known successor."""
         turn = record.event
-        if turn.role == Role.SYSTEM or not _is_informative(turn.content, turn.lang):
+        if turn.role == Role.SYSTEM:
             return ()
         erasure = await erasure_of(self._graph, record)
         if is_erased(erasure, record):
@@ -45,83 +48,74 @@ class TurnIndexer:
         before = await self._working_sets.turns(conversation, turn.frame_id, up_to_seq=turn.seq - 1, limit=2)
         if erasure is not None:
             before = tuple(each for each in before if each.seq > erasure.up_to_seq)
-        if before or not _is_task(turn):
-            await index_unless_erased(self._graph, self._index, record, EPISODIC, _passages(turn, before))
+        read = sum(len(each.content) for each in (turn, *before))
+        if passages := await beside_loop(read, partial(_passages, turn, before)):
+            await index_unless_erased(self._graph, self._index, record, EPISODIC, passages)
         return ()
 
 
 def _passages(turn: Turn, before: Sequence[ConversationTurn]) -> list[Passage]:
+    """The passages of a turn that tells something; and those of the turn before again, which it may answer."""
+    if not _tells(turn.content, turn.role.value, turn.lang):
+        return []
+    place = {"topic_name": turn.source.topic, "partition": turn.source.partition, "offset": turn.source.offset}
+    said = Passage(
+        id=turn.message_id,
+        kind="message",
+        text=turn.content,
+        lang=turn.lang,
+        recorded_at=turn.created_at,
+        user_id=turn.user_id,
+        conversation_id=turn.conversation_id,
+        fields={"role": turn.role.value, "client_id": turn.client_id, "seq": turn.seq, **place},
+    )
     previous = before[-1] if before else None
-    passages = [
-        Passage(
-            id=turn.message_id,
-            kind="message",
-            text=turn.content,
-            lang=turn.lang,
-            recorded_at=turn.created_at,
-            context=_excerpt(previous),
-            lead=_excerpt(previous)[-MAX_LEAD_CHARS:],
-            user_id=turn.user_id,
-            conversation_id=turn.conversation_id,
+    passages = _parts(said, previous, "")
+    if previous and previous.role != "system" and _tells(previous.content, previous.role, previous.lang or turn.lang):
+        earlier = replace(
+            said,
+            id=previous.message_id,
+            text=previous.content,
+            lang=previous.lang or turn.lang,
+            recorded_at=previous.created_at,
+            user_id=previous.user_id or turn.user_id,
             fields={
-                "role": turn.role.value,
+                "role": previous.role,
                 "client_id": turn.client_id,
-                "seq": turn.seq,
-                "topic_name": turn.source.topic,
-                "partition": turn.source.partition,
-                "offset": turn.source.offset,
+                "seq": previous.seq,
+                "topic_name": previous.place.topic,
+                "partition": previous.place.partition,
+                "offset": previous.place.offset,
             },
         )
-    ]
-    if (
-        previous is not None
-        and previous.role != "system"
-        and _is_informative(previous.content, previous.lang or turn.lang)
-    ):
-        passages.append(_previous_passage(previous, before[-2] if len(before) > 1 else None, turn))
+        passages += _parts(earlier, before[-2] if len(before) > 1 else None, turn.content[:MAX_NEIGHBOUR_CHARS])
     return passages
 
 
-def _previous_passage(previous: ConversationTurn, before: ConversationTurn | None, turn: Turn) -> Passage:
-    """The passage of the turn before, with the turn that follows it as context."""
-    around = f"{_excerpt(before)}\n{turn.content[:MAX_NEIGHBOUR_CHARS]}"
-    return Passage(
-        id=previous.message_id,
-        kind="message",
-        text=previous.content,
-        lang=previous.lang or turn.lang,
-        recorded_at=previous.created_at,
-        context=around.strip(),
-        lead=_excerpt(before)[-MAX_LEAD_CHARS:],
-        user_id=previous.user_id or turn.user_id,
-        conversation_id=turn.conversation_id,
-        fields={
-            "role": previous.role,
-            "client_id": turn.client_id,
-            "seq": previous.seq,
-            "topic_name": previous.place.topic,
-            "partition": previous.place.partition,
-            "offset": previous.place.offset,
-        },
-    )
+def _parts(said: Passage, before: ConversationTurn | None, after: str) -> list[Passage]:
+    """The passages of one turn: itself, or of a long one its parts, each beside its neighbours."""
+    cut = parts_of(said.text, said.lang)
+    leads = [before.content[:MAX_NEIGHBOUR_CHARS] if before else "", *(each[-MAX_LEAD_CHARS:] for each in cut)]
+    ends = [*(each[:MAX_LEAD_CHARS] for each in cut[1:]), after]
+    return [
+        replace(
+            said,
+            id=part_id(said.id, number),
+            text=text,
+            context=f"{lead}\n{end}".strip(),
+            lead=lead[-MAX_LEAD_CHARS:],
+        )
+        for number, (text, lead, end) in enumerate(zip(cut, leads, ends, strict=False))
+    ]
 
 
-def _is_task(turn: Turn) -> bool:
-    """Whether an opening message is a task, which is indexed only together with the turn that follows it.
+def _tells(said: str, role: str, lang: str) -> bool:
+    """Whether a turn tells something that is worth indexing.
 
-    Without an answer it resembles every other task of its kind and holds no information.
+    A greeting does not, nor what the assistant says it has noted: it would match anything similar. Nor does a mere
+    question: it matches other questions, answers none, and its words would count as known; its answer is found through
+    it, as a neighbour.
     """
-    return turn.role == Role.USER and (turn.intent in ASKING or len(turn.content.split()) > MIN_TASK_WORDS)
-
-
-def _is_informative(said: str, lang: str) -> bool:
-    """Whether a turn holds information worth indexing.
-
-    A greeting does not: it would match anything similar. Nor does a mere question: it matches other questions, answers
-    none, and its words would count as known; its answer is found through it, as a neighbour.
-    """
-    return bool(content_words(clip(said), lang)) and not only_asks(said, lang)
-
-
-def _excerpt(turn: ConversationTurn | None) -> str:
-    return turn.content[:MAX_NEIGHBOUR_CHARS] if turn else ""
+    if not content_words(clip(said), lang) or only_asks(said, lang):
+        return False
+    return role != "assistant" or kind_of(said) not in ("courtesy", "talk")

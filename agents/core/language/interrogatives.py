@@ -16,6 +16,9 @@ _ASKS = (
     r"por ?que\b(?!.*,)|o que\b(?! <<relative>>\b)|quem\b(?!.* <<identified>> )|"
     r"(?!<<tasks>>)<<auxiliaries>> <<subjects>>\b)"
 )
+# `Can you remember that my locker is 12?` and `the rent is 700 now, ok?` tell something.
+_KEEPS = r"\W*(?:<<before>>\W+){0,3}<<keeping>>(?:[^:?]{0,25}:| (?:de |ai |for me )?(?:that|que)\b)[ ,]*"
+_ACKNOWLEDGED = r"[,.;] ?<<acknowledged>>\W*$"
 
 
 @cache
@@ -23,8 +26,28 @@ def _asking() -> re.Pattern[str]:
     return framed("questions", _ASKS)
 
 
+@cache
+def _telling() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    return framed("questions", _KEEPS), framed("questions", _ACKNOWLEDGED)
+
+
+def told(sentence: str) -> str:
+    """The statement in a question that only asks to remember or to acknowledge it; empty for any other sentence."""
+    said = composed(sentence).rstrip(" )\"'\u201d")
+    if not said.endswith("?"):
+        return ""
+    keeps, acknowledged = _telling()
+    if found := keeps.match(flatten(said)):
+        return f"{said[found.end() : -1].rstrip()}."
+    tail = acknowledged.search(flatten(said))
+    before = f"{said[: tail.start()].rstrip()}." if tail else ""
+    return "" if is_question(before) else before
+
+
 def is_question(said: str) -> bool:
     """Whether a sentence is a question."""
+    if told(said):
+        return False
     return said.rstrip(" )\"'”").endswith("?") or _asking().match(flatten(composed(said))) is not None
 
 

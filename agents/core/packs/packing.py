@@ -14,6 +14,7 @@ from agents.core.packs.sources import OVERLOAD
 from agents.core.packs.text import PackText, TemplateMistake, TextTemplate, shipped, write
 from agents.core.packs.trimming import MIN_CUT_TOKENS, Counter, Draft, Summarise, trim
 from agents.core.retrieval import ranking
+from agents.core.retrieval.turn_parts import message_of
 from schemas.depth import DepthLevel
 from schemas.items import ConversationSummary, Item, MessageItem, PersonaItem, SessionSummaryItem, TimePoint
 from schemas.packs import ContextPack, PackSource, PartReport, RepeatedItem
@@ -287,7 +288,7 @@ def _unwanted(
 ) -> str | None:
     """The reason to drop an item regardless of budget; None when it may stay."""
     source = item.message_id if isinstance(item, TimePoint) else None
-    if memory == M.EPISODIC and not {item.id, source}.isdisjoint({*said, opened.message_id}):
+    if memory == M.EPISODIC and not {message_of(item.id), source}.isdisjoint({*said, opened.message_id}):
         return "in_working_set"
     field = text_field(item)
     # A concept and its definition have the same text: one of them is enough.

@@ -53,7 +53,8 @@ ARROWS: Mapping[str, str] = {
     "agents.stages": """agents.cognition_model agents.concurrency agents.consultation_memory agents.context
         agents.erasures agents.errors agents.evidence_sources agents.ports agents.references agents.second_opinion
         agents.core.assessment agents.core.claims agents.core.cognition agents.core.conversation agents.core.depth
-        agents.core.documents agents.core.language agents.core.packs agents.core.progress agents.core.tools""",
+        agents.core.documents agents.core.language agents.core.packs agents.core.progress agents.core.retrieval
+        agents.core.tools""",
     "streams.config": "agents.core.cognition agents.core.packs",
     "streams.policies": "agents.core.assessment agents.core.packs streams.config",
     "streams.dependencies": """agents.context agents.core.quarantine agents.ports streams.config streams.documents

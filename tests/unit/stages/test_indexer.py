@@ -40,15 +40,34 @@ def test_what_is_told_is_indexed_at_once_and_a_mere_question_never(fathom: Pipel
     assert indexed(fathom) == ["O contrato da Beta vence em maio."]
 
 
-def test_a_task_that_opens_a_conversation_is_indexed_with_its_answer(fathom: Pipeline) -> None:
-    asked = fathom.say(TASK)
-    assert indexed(fathom) == []
-    fathom.say(
-        "A inscrição suplementar é devida nos estados em que passar de cinco causas.", role="assistant", answers=asked
-    )
-    assert sorted(indexed(fathom)) == sorted(
-        [TASK, "A inscrição suplementar é devida nos estados em que passar de cinco causas."]
-    )
+def test_what_opens_a_conversation_is_indexed_at_once_however_long_or_short_it_is(fathom: Pipeline) -> None:
+    told = [TASK, "Locker: 88", "Can you remember that the bins go out on Mondays?"]
+    asked, *_ = (fathom.say(each, conversation=f"c{number}") for number, each in enumerate(told))
+    assert sorted(indexed(fathom)) == sorted(told)
+    fathom.say(ANSWER, role="assistant", answers=asked)
+    assert sorted(indexed(fathom)) == sorted([*told, ANSWER])
+
+
+def test_an_answer_that_says_nothing_leaves_what_it_answers_indexed(fathom: Pipeline) -> None:
+    asked = fathom.say("Rita feeds the horses.")
+    fathom.say("Ok.", role="assistant", answers=asked)
+    pack = fathom.ask("Who feeds the horses?", conversation="c2")
+    assert "Rita feeds the horses." in pack.text
+
+
+@pytest.mark.parametrize("said", ["Noted.", "Got it, thanks!", "Anotado!", "Sure, I have saved it."])
+def test_what_the_assistant_has_noted_is_never_found(fathom: Pipeline, said: str) -> None:
+    asked = fathom.say("Rita feeds the horses.")
+    fathom.say(said, role="assistant", answers=asked)
+    assert indexed(fathom) == ["Rita feeds the horses."]
+
+
+def test_the_end_of_a_long_turn_is_found_and_only_its_part_is_shown(fathom: Pipeline) -> None:
+    log = " ".join(f"Row {number} is as it was." for number in range(1_500))
+    fathom.say(f"This is the list: {log} The spare fuse lies in drawer seven.", conversation="c1")
+    pack = fathom.ask("Where does the spare fuse lie?", conversation="c2")
+    assert "drawer seven" in pack.text
+    assert len(pack.text) < 3_000
 
 
 def test_a_turn_is_found_by_the_words_of_the_turn_before_it(fathom: Pipeline) -> None:

@@ -40,10 +40,21 @@ TELLING = (
     "posso ir na sexta às 9",
     "Que bom, a festa é dia 5",
     "mostra de cinema é dia 4",
+    "Could you please remember that the boat leaves from pier 3?",
+    "Can you make a note of this: the spare key is under the pot?",
+    "The rent goes up to 700, ok?",
+    "Podes anotar que o cacifo é o 31?",
+    "Consegue guardar aí que a senha do portão é 5512?",
+    "A reunião passou para as 16h, está bem?",
+)
+ASKING_STILL = (
+    "Can you remember where the boat leaves from?",
+    "Podes lembrar onde deixei a chave?",
+    "Is it ready, please?",
 )
 
 
-@pytest.mark.parametrize("said", ASKING)
+@pytest.mark.parametrize("said", [*ASKING, *ASKING_STILL])
 def test_a_question_needs_no_question_mark(said: str) -> None:
     assert is_question(said)
 
