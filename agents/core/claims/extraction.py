@@ -15,6 +15,8 @@ from agents.core.claims.first_person import of_oneself
 from agents.core.claims.first_person_facts import told
 from agents.core.claims.subjects import Subject, named_of, part_of, subject_of
 from agents.core.language.claim_lexicon import words
+from agents.core.language.interrogatives import told as told_in
+from agents.core.language.quotes import own_words
 from agents.core.language.sentences import composed, flatten, lower, sentences
 from agents.core.language.values import TypedValue, value_at
 
@@ -81,15 +83,13 @@ def _without_replaced(found: list[Assertion]) -> list[Assertion]:
 
 
 def _without_quotes(text: str) -> str:
-    if "```" in text:
-        text = "\n".join(text.split("```")[::2])
-    lines = [line for line in text.splitlines() if not line.lstrip().startswith(">")]
-    text = "\n".join(lines).replace("**", "").replace("__", "")
+    text = own_words(text).replace("**", "").replace("__", "")
     return grammar.QUOTED.sub(lambda quote: quote[0][1:-1] if quote[0].count(" ") < 4 else " ", text)
 
 
 def _of_sentence(sentence: str, reading: _Reading) -> list[Assertion]:
     sentence = re.sub(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+", "", sentence)
+    sentence = told_in(sentence) or sentence
     sentence = _PHONE.sub(r"\1 ", sentence)
     low = lower(sentence)
     hedged = grammar.HEDGE.search(low)

@@ -9,6 +9,10 @@ the end of the message.
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import cache
+
+from agents.core.language.lexicons import framed
+from agents.core.language.sentences import flatten
 
 Span = tuple[int, int]
 
@@ -37,6 +41,30 @@ _LOOKALIKES = str.maketrans(
     "ABESIJKMHOPCTYXaeopcyxijsdqwh" + "ABEZHIKMNOPTYXovi" + "ig-----//._",
 )
 
+# Who says a line, and when: `[10:02] Rui:`, `Dona Marta (14h05):`.
+_SPEAKER = re.compile(
+    r"\s*(?P<at>(?:\[[^\]\n]{1,40}\]|\(?\d{1,2}[:h.]\d{2}(?::\d{2})?(?: ?[ap]m)?\)?)[\s,–—-]*)?"
+    r"(?P<who>[A-ZÀ-Ý][\w.'-]{0,30}(?: [A-ZÀ-Ý][\w.'-]{0,30}){0,2})(?: ?\([^)\n]{1,30}\))?:\s"
+)
+_FIRST_PERSON = re.compile(
+    r"\b(?:i|i'm|i've|i'll|i'd|my|mine|me|we|our|eu|meus?|minhas?|mim|comigo|nos|nossos?|nossas?|sou|estou|tenho|moro|vivo|"
+    r"trabalho|gosto|adoro|odeio|detesto|prefiro|chamo-me|me chamo|nasci|posso|quero|preciso|vou|faco|uso|como|tomo)\b"
+)
+# What a sentence says before a colon, a quotation, a line break or its own end.
+_HEAD = re.compile(r"(?P<head>[^:.!?\"“«]{3,120})(?P<mark>:|[\"“«]|[.!?]+[\"“«]?|$)")
+# To do something with this, into another language, or with a text.
+_HANDLES = (
+    r"(?:^|[,;])\W*(?:<<politely>>\W+){0,3}(?:<<handling>>\b|(?!<<keep_heads>>\b)[^\W\d]{3,20}(?:-\w{2,4})? "
+    r"(?:this|these|the following|isto|este|esta|estes|estas|o seguinte|a seguinte|os seguintes|as seguintes)"
+    r"(?: (?:[^\W\d]+ ){0,2}<<texts>>\b|\W*$))"
+)
+_BRINGS = (
+    r"\b(?:this|these|the|following|a|an|este|esta|estes|estas|o|os|as|um|uma|seguintes?) (?:[^\W\d]+ )?<<texts>> ?$"
+)
+_KEEPS = r"\W*(?:<<politely>>\W+){0,2}<<keep_heads>>\b"
+# A shorter rest is no text: `translate this: pier`.
+LEAST_WORDS = 3
+
 
 def strip_quoted(text: str) -> str:
     """The message without pasted or quoted text; a quotation of one word, as `rel_456`, counts as the user's own."""
@@ -46,6 +74,64 @@ def strip_quoted(text: str) -> str:
         kept.append(text[at:start])
         at = max(at, end)
     return " ".join((*kept, text[at:]))
+
+
+def own_words(text: str) -> str:
+    """The message without what somebody else says in it: what is handed over to be worked on, talks, quoted lines.
+
+    Told by its form, in doubt somebody else's: what is not believed is still found. `text` is composed (NFC).
+    """
+    start, kept = _handed_over(text), list[str]()
+    for line in (text if start is None else text[:start]).split("```")[::2]:
+        kept += (each for each in line.split("\n") if not _of_another(each))
+    return "\n".join(kept)
+
+
+def _of_another(line: str) -> bool:
+    """Whether a line is quoted, or begins with who says it."""
+    if line.lstrip().startswith(">"):
+        return True
+    named = _SPEAKER.match(line)
+    if named is None:
+        return False
+    said = line[named.end() :]
+    if named["at"]:
+        return True
+    mine = _own_label().fullmatch(flatten(named["who"])) is None
+    return mine and _FIRST_PERSON.search(flatten(said)) is not None
+
+
+def _handed_over(text: str) -> int | None:
+    """Where a text begins that the message only hands over; None where it has none."""
+    flat, at = flatten(text), 0
+    for line in flat.split("\n"):
+        for found in _HEAD.finditer(line):
+            end = at + found.end()
+            if len(flat[end:].split()) >= LEAST_WORDS and _hands_over(found["head"], colon=found["mark"] == ":"):
+                return end
+        at += len(line) + 1
+    return None
+
+
+def _hands_over(head: str, *, colon: bool) -> bool:
+    """Whether a flat head announces a text of somebody else."""
+    handles, names, brings, keeps, owns = _announcing()
+    if keeps.match(head):
+        return False
+    if colon and brings.search(head):
+        return True
+    return not owns.match(head) and (handles.search(head) is not None or (colon and names.search(head) is not None))
+
+
+@cache
+def _announcing() -> tuple[re.Pattern[str], ...]:
+    frames = (_HANDLES, r"\b<<texts>>\b", _BRINGS, _KEEPS, r"\W*<<own_heads>>\b")
+    return tuple(framed("claims", frame) for frame in frames)
+
+
+@cache
+def _own_label() -> re.Pattern[str]:
+    return framed("claims", r"<<own_labels>>|<<keep_heads>>")
 
 
 def _lines(text: str) -> Iterator[Span]:
