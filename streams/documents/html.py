@@ -12,6 +12,7 @@ from bs4.dammit import EncodingDetector
 from bs4.element import NavigableString, PreformattedString
 
 from agents.core.documents.kinds import checked, decoded
+from agents.core.documents.table_cells import SpanningCell, as_markdown, rows_of, span_of
 from agents.core.language.sentences import word_set
 from agents.errors import Rejected
 
@@ -85,7 +86,8 @@ def _block(tag: Tag, depth: int) -> Iterator[str]:
     elif tag.name in ("ul", "ol"):
         yield "\n\n" + "\n".join(_items(tag, depth, 0)) + "\n\n"
     elif tag.name == "table":
-        yield "\n\n" + "\n".join(_rows(tag)) + "\n\n"
+        caption = _inline(each.get_text(" ")) if isinstance(each := tag.find("caption"), Tag) else ""
+        yield f"\n\n{caption}\n\n" + "\n".join(as_markdown(rows_of(_rows(tag)))) + "\n\n"
     elif tag.name == "pre":
         yield f"\n\n```\n{tag.get_text().strip(chr(10))}\n```\n\n"
     elif tag.name == "dl":
@@ -107,13 +109,12 @@ def _items(tag: Tag, depth: int, indent: int) -> Iterator[str]:
                 yield f"{' ' * indent}- {_inline(each.get_text(' '))}"
 
 
-def _rows(table: Tag) -> Iterator[str]:
-    for number, row in enumerate(table.find_all("tr")):
-        cells = [_inline(cell.get_text(" ")).replace("|", "/") for cell in row.find_all(("th", "td"))]
-        if any(cells):
-            yield f"| {' | '.join(cells)} |"
-            if number == 0:
-                yield "|" + "---|" * len(cells)
+def _rows(table: Tag) -> Iterator[list[SpanningCell]]:
+    for row in table.find_all("tr"):
+        yield [
+            SpanningCell(_inline(cell.get_text(" ")), span_of(cell.get("colspan")), span_of(cell.get("rowspan")))
+            for cell in row.find_all(("th", "td"))
+        ]
 
 
 def _definitions(tag: Tag) -> Iterator[str]:

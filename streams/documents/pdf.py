@@ -5,7 +5,6 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from math import hypot
 from statistics import median
@@ -14,6 +13,7 @@ import pypdf
 from pypdf.errors import FileNotDecryptedError, LimitReachedError, PyPdfError
 
 from agents.errors import Rejected
+from streams.documents.pdf_layout import Line, begins_cell, end_of, in_reading_order
 
 MAX_PAGES = 3_000
 MAX_CHARS = 2_000_000
@@ -28,13 +28,6 @@ _PAGE_NUMBER = re.compile(
 _HYPHENATED = re.compile(r"(?<=[^\W\d_])-\n(?=[a-zà-ÿ])")
 _SENTENCE_END = re.compile(r"[.!?…][\"”')]?(?:\s|$)")
 MAX_MOVED_CHARS = 600
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    text: str
-    size: float
-    y: float
 
 
 def text_of(data: bytes) -> str:
@@ -91,28 +84,34 @@ def _opens(reader: pypdf.PdfReader) -> bool:
 
 
 def _lines(page: pypdf.PageObject) -> list[Line]:
-    """The lines of a page in drawing order, each with its font size and its height on the page."""
+    """The lines of a page in reading order, each with its font size and its place on the page."""
     found: list[Line] = []
     parts: list[str] = []
-    place = [0.0, 0.0]
+    place = [0.0, 0.0, 0.0]
+    ends = [0.0, 0.0]
 
     def end() -> None:
         text = " ".join("".join(parts).split())
         if text:
-            found.append(Line(text, round(place[0], 1), place[1]))
+            found.append(Line(text, round(place[0], 1), place[1], place[2]))
         parts.clear()
 
     def visit(text: str, _cm: object, tm: Sequence[float], _font: object, font_size: float) -> None:
         for number, piece in enumerate(text.split("\n")):
             if number:
                 end()
-            if piece.strip() and not "".join(parts).strip():
-                place[:] = [float(font_size or 0) * (hypot(tm[2], tm[3]) or 1.0), float(tm[5])]
+            size, x, y = float(font_size or 0) * (hypot(tm[2], tm[3]) or 1.0), float(tm[4]), float(tm[5])
+            if piece.strip():
+                if not number and begins_cell(size, (ends[0], ends[1]), (x, y)):
+                    end()
+                if not "".join(parts).strip():
+                    place[:] = [size, y, x]
+                ends[:] = [end_of(piece, size, x), y]
             parts.append(piece)
 
     page.extract_text(visitor_text=visit)
     end()
-    return found
+    return in_reading_order(found)
 
 
 def _without_edges(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:

@@ -12,6 +12,7 @@ from agents.core.documents import legal_references
 from agents.core.documents.blocks import Block, blocks, headings
 from agents.core.documents.comments import without_comments
 from agents.core.documents.entities import entities
+from agents.core.documents.markup import unescaped, without_markup
 from agents.core.documents.passages import DocumentPassage, by_words, passages
 from agents.core.documents.terms import Procedure, definitions, procedures, related
 from agents.core.documents.themes import Themes, themes
@@ -81,7 +82,7 @@ def of_deleted(document: DocumentDeleted, recorded_at: datetime) -> KnowledgeRec
 
 def _title(document: DocumentSubmitted) -> str:
     """The title in one line, without comments; the document's id where nothing is left."""
-    return " ".join(without_comments(document.title).split()) or document.document_id
+    return " ".join(unescaped(without_comments(document.title)).split()) or document.document_id
 
 
 def _digest(document: DocumentSubmitted) -> str:
@@ -135,6 +136,8 @@ def _as_events(about: Themes) -> tuple[Theme, ...]:
 
 def _checked(document: DocumentSubmitted) -> str:
     text = without_comments(document.text or "")
+    # What was a PDF or a page is read as it shows: a tag in it is one that it shows.
+    text = text if document.kind in ("pdf", "html") else without_markup(text)
     if len(text) > MAX_BYTES or len(text.encode(errors="replace")) > MAX_BYTES:
         raise Rejected("document_too_large", f"the text of {document.document_id!r} is over {MAX_BYTES} bytes")
     if not any(char.isalnum() for char in text):

@@ -127,3 +127,58 @@ def test_a_page_of_scripts_alone_is_empty():
 def test_a_page_nested_without_end_is_read():
     assert html.text_of(b"<div>" * 2_000 + b"fundo") == "fundo"
     assert "fundo" in html.text_of(b"<ul><li>" * 500 + b"fundo")
+
+
+def table(inside: str) -> list[str]:
+    said = html.text_of(f"<html><body><table>{inside}</table></body></html>".encode())
+    return [line for line in said.splitlines() if line and "---" not in line]
+
+
+def test_a_cell_that_spans_rows_and_columns_has_its_value_in_each() -> None:
+    head = "<tr><th>Boat</th><th>Pier</th><th>Fee</th></tr>"
+    assert table(
+        f"{head}<tr><td>Ida</td><td rowspan=2>4</td><td>9</td></tr><tr><td>Ola</td><td>8</td></tr>"
+        "<tr><td>Pia</td><td>5</td><td>7</td></tr>"
+    ) == [
+        "| Boat | Pier | Fee |",
+        "| Ida | 4 | 9 |",
+        "| Ola | 4 | 8 |",
+        "| Pia | 5 | 7 |",
+    ]
+    assert table(f"{head}<tr><td>Ida</td><td colspan='2'>free</td></tr><tr><td colspan=3>closed</td></tr>")[1:] == [
+        "| Ida | free | free |",
+        "| closed | closed | closed |",
+    ]
+    assert table(f"<caption>Fees of 2031</caption>{head}")[0] == "Fees of 2031"
+
+
+def test_spans_without_end_make_no_larger_table() -> None:
+    cells = "<td rowspan=99999 colspan=99999>x</td>" * 200
+    assert len("".join(table(f"<tr>{cells}</tr>" * 50))) < 1_000_000
+
+
+def test_columns_of_text_are_read_one_after_the_other_and_tables_row_by_row() -> None:
+    text = [
+        [(40, 700, "The kiln is lit on"), (300, 700, "Glazes are kept in")],
+        [(40, 686, "the first of the month"), (300, 686, "the cellar, behind")],
+        [(40, 672, "and cools for two days."), (300, 672, "the old door.")],
+    ]
+    assert "kept in\nthe cellar, behind\nthe old door." in pdf.text_of(placed([cell for row in text for cell in row]))
+    sheet = [
+        [(40, 700, "Bowl"), (40, 686, "Plate"), (40, 672, "Jug")],
+        [(300, 700, "4"), (300, 686, "6"), (300, 672, "9")],
+    ]
+    assert pdf.text_of(placed([cell for column in sheet for cell in column])).split("\f")[0] == "Bowl 4\nPlate 6\nJug 9"
+
+
+def test_words_far_apart_in_two_lines_stay_in_the_order_they_are_drawn_in() -> None:
+    lines = [(40, 700, "Invoice"), (300, 700, "No. 7"), (40, 686, "Thank you for your order.")]
+    assert pdf.text_of(placed(lines)).split("\f")[0] == "Invoice No. 7\nThank you for your order."
+
+
+def placed(cells: list[tuple[int, int, str]]) -> bytes:
+    """A page with each text at its place."""
+    page = made([[(11, "x")]])
+    begin, end = page.index(b"stream\n") + 7, page.index(b"endstream")
+    drawn = "\n".join(f"BT /F1 11 Tf {x} {y} Td ({text}) Tj ET" for x, y, text in cells).encode()
+    return page[:begin] + drawn + b"\n" + page[end:]
