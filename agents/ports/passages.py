@@ -43,7 +43,7 @@ class PassageQuery:
 
     `context` are words of the conversation that complete the text; they count half. `user_id` limits the search to
     passages of that user or of everybody, `kinds` to those kinds, `among` to those ids; `since` excludes what was
-    recorded before it.
+    recorded before it. `alone`: the text is whole, and its meaning is looked for without its context.
     """
 
     text: str
@@ -56,11 +56,12 @@ class PassageQuery:
     since: datetime | None = None
     context: str = ""
     among: tuple[str, ...] = ()
+    alone: bool = False
 
     @property
     def spoken(self) -> str:
         """The text to embed: the context and the question."""
-        return f"{self.context}\n{self.text}" if self.context else self.text
+        return f"{self.context}\n{self.text}" if self.context and not self.alone else self.text
 
 
 @dataclass(frozen=True, slots=True)

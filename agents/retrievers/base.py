@@ -13,7 +13,7 @@ from functools import partial
 from typing import ClassVar, TypedDict, Unpack, cast
 
 from agents.concurrency import timeout
-from agents.core.language.question_parts import question_parts
+from agents.core.language.question_parts import asked_parts
 from agents.core.packs import profiles
 from agents.core.packs.rendering import line
 from agents.core.retrieval import ranking
@@ -79,15 +79,17 @@ class RetrievalRequest:
         return PassageQuery(plan.query, plan.lang, limit, plan.as_of, since=asked.since, context=self.context, **wanted)
 
     def part_queries(self, limit: int, **wanted: Unpack[PassageFilter]) -> list[PassageQuery]:
-        """A query for each question of a message that asks several, completed by the message; else none."""
-        parts = question_parts(self.plan.query, self.plan.lang)
-        context = "\n".join(filter(None, (self.plan.query, self.context))) if parts else ""
-        return [replace(self.query(limit, **wanted), text=part, context=context) for part in parts]
+        """A query for each question of a message that says or asks more, by its own words; else none."""
+        whole = self.query(limit, **wanted)
+        return [
+            replace(whole, text=part.text, context=part.context, alone=part.alone)
+            for part in asked_parts(self.plan.query, self.plan.lang)
+        ]
 
     async def search(
         self, index: PassageIndex, collection: str, limit: int, **wanted: Unpack[PassageFilter]
     ) -> Sequence[Sequence[Hit]]:
-        """The hits of the whole message, and behind them those of each of its questions where it asks several."""
+        """The hits of the whole message, and behind them those of each of its questions, where it says more."""
         queries = (self.query(limit, **wanted), *self.part_queries(limit, **wanted))
         return await asyncio.gather(*(index.search(self.tenant, collection, each) for each in queries))
 

@@ -135,20 +135,19 @@ class EpisodicRetriever(Retriever):
         """Past messages and summaries, of this or the user's other conversations, that help to answer."""
         limit = ask.source.limit or 8
         # At once: each waits for another server.
-        hits, (events, error) = await asyncio.gather(
-            self._index.search(ask.tenant, COLLECTION, ask.query(CANDIDATES, user_id=ask.plan.user_id)),
-            self._events(ask),
+        found, (events, error) = await asyncio.gather(
+            ask.search(self._index, COLLECTION, CANDIDATES, user_id=ask.plan.user_id), self._events(ask)
         )
-        read = sum(len(hit.passage.text) for hit in hits)
-        items, below = await beside_loop(read, partial(self._shown, ask, limit, hits, events))
+        read = sum(len(hit.passage.text) for hits in found for hit in hits)
+        items, below = await beside_loop(read, partial(self._shown, ask, limit, found, events))
         return RetrievalResult(items, error, irrelevant(self.memory, below))
 
     def _shown(
-        self, ask: RetrievalRequest, limit: int, hits: Sequence[Hit], events: Sequence[TimePoint]
+        self, ask: RetrievalRequest, limit: int, found: Sequence[Sequence[Hit]], events: Sequence[TimePoint]
     ) -> tuple[Sequence[Item], Sequence[JudgedHit[Hit]]]:
         """What is shown of the hits, with the events, best first; and the best hits that are too unlikely."""
-        said = others(hits, ask.plan.message_id, ask.plan.query)
-        kept, below = evidence.worth_showing(said, "turns", ask.plan.as_of, limit)
+        said, *of_parts = (others(hits, ask.plan.message_id, ask.plan.query) for hits in found)
+        kept, below = evidence.worth_showing(said, "turns", ask.plan.as_of, limit, of_parts)
         # A summary repeats its turns at five times their length, so it is shown only as the best hit.
         shown = [each for place, each in enumerate(kept) if not place or each.hit.passage.kind != "summary"]
         marks = turn_currency.marks(ask.plan.query, ask.plan.lang, past_turns([each.hit for each in kept]), ask.context)

@@ -34,9 +34,9 @@ class ProceduralRetriever(Retriever):
 
     async def fetch(self, ask: RetrievalRequest) -> RetrievalResult:
         """The processes above the relevance threshold, most probable first, each followed by its steps in order."""
-        (hits, playbooks), error = await self._access.searched(*ask.asker, partial(self._found, ask))
+        ((hits, *of_parts), playbooks), error = await self._access.searched(*ask.asker, partial(self._found, ask))
         known = {playbook.process.id: playbook for playbook in playbooks}
-        kept, below = evidence.worth_showing(hits, "documents", ask.plan.as_of, ask.source.limit or 2)
+        kept, below = evidence.worth_showing(hits, "documents", ask.plan.as_of, ask.source.limit or 2, of_parts)
         items: list[Item] = []
         for each in kept:
             playbook = known.get(each.hit.passage.id)
@@ -45,10 +45,12 @@ class ProceduralRetriever(Retriever):
                 items += [playbook.process.model_copy(update=scored), *playbook.steps]
         return RetrievalResult(items, error, irrelevant(self.memory, below))
 
-    async def _found(self, ask: RetrievalRequest, access: AccessLevel) -> tuple[Sequence[Hit], Sequence[Playbook]]:
+    async def _found(
+        self, ask: RetrievalRequest, access: AccessLevel
+    ) -> tuple[Sequence[Sequence[Hit]], Sequence[Playbook]]:
         # A process that shares one word with the question, perhaps a verb, may be another one: the index decides.
         return await asyncio.gather(
-            self._index.search(ask.tenant, COLLECTION, ask.query(CANDIDATES, access_level=access, kinds=("process",))),
+            ask.search(self._index, COLLECTION, CANDIDATES, access_level=access, kinds=("process",)),
             self._graph.playbooks(
                 ask.tenant,
                 terms=text.content_words(f"{ask.plan.query} {ask.context}", ask.plan.lang),

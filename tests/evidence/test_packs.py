@@ -240,7 +240,7 @@ def test_packs_hold_every_facet_of_questions_that_ask_several_things(embedder: U
         memory = EverydayMemory(fathom)
         memory.fill(materials)
         held = _held(memory.ask(answerable))
-        monkeypatch.setattr(base, "question_parts", lambda *_: ())
+        monkeypatch.setattr(base, "asked_parts", lambda *_: ())
         without = _held(memory.ask(answerable))
     assert held >= 0.92
     assert without < held

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.core.language.question_parts import MAX_PARTS, question_parts
+from agents.core.language.question_parts import MAX_PARTS, asked_parts, question_parts
 
 SEVERAL = [
     (
@@ -68,3 +68,39 @@ def test_a_single_question_is_not_cut(lang: str, said: str) -> None:
 def test_no_more_parts_than_can_be_searched() -> None:
     asked = " ".join(f"Where is box {number}?" for number in range(40))
     assert question_parts(asked, "en") == tuple(f"Where is box {number}?" for number in range(MAX_PARTS))
+
+
+MAILS = [
+    (
+        "en",
+        "Hello team,\n\nthanks for the cake, it was lovely. One question: who orders the toner?\n\nBest,\nIda",
+        ["who orders the toner?"],
+    ),
+    ("en", "who orders the toner?\n\n--\nIda Lund | Office | Building 4", ["who orders the toner?"]),
+    (
+        "en",
+        "The printer upstairs has been red since Monday and my boss wants a report on it, so who orders the toner?",
+        ["who orders the toner?"],
+    ),
+    (
+        "pt",
+        "Ontem a impressora parou e o relatório ficou por imprimir. Quem encomenda o toner?",
+        ["Quem encomenda o toner?"],
+    ),
+    ("en", "Is it open? Who has the key?\n> Where is the toner?\n> Ida", ["Is it open?", "Who has the key?"]),
+    ("en", "Please translate this: Who orders the toner and where is it?", []),
+    ("en", "Who orders the toner?", []),
+    ("en", "The toner is empty.", []),
+]
+
+
+@pytest.mark.parametrize(("lang", "said", "parts"), MAILS)
+def test_a_question_within_a_mail_is_searched_by_its_own_words(lang: str, said: str, parts: list[str]) -> None:
+    assert [each.text for each in asked_parts(said, lang)] == parts
+
+
+def test_a_part_of_a_sentence_is_completed_by_it_and_a_sentence_stands_alone() -> None:
+    joined = asked_parts("What is the lease of flat 3, and when does it end?", "en")
+    assert [(each.alone, "flat 3" in each.context) for each in joined] == [(False, True), (False, True)]
+    (part,) = asked_parts("I rent flat 3. When does the lease end?", "en")
+    assert (part.alone, part.context) == (True, "I rent flat 3.")
