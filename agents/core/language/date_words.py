@@ -97,7 +97,7 @@ def _patterns() -> Iterator[tuple[str, str]]:
         "weekday": rf"\b(?:on )?(?:{days}){_AFTER_DAY}",
         "month": rf"\b(?:em|de|ate|in|by|until|para) (?:{full_months})\b(?: (?:de |of )?\d{{4}}\b)?"
         rf"|\b(?:{full_months}) (?:de |of )?\d{{4}}\b",
-        "year": r"\b(?:em|in|de|ate|by) (?:19|20)\d{2}\b",
+        "year": r"\b(?:em|in|de|ate|by) (?:19|20)\d{2}\b(?![/-]\d)",
     }.items()  # fmt: skip
 
 

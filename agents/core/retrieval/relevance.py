@@ -69,10 +69,14 @@ class AskedTerms:
             for key in term.keys:
                 self._places.setdefault(key, []).append(place)
         self._keys = frozenset(self._places)
-        self._total = sum(masses) or 1.0
+        # What the conversation adds counts for a text that has it, and never against one.
+        own = sum(mass for mass, term in zip(masses, question, strict=True) if not term.added)
+        self._total = own or sum(masses) or 1.0
         self._unseen = rarity.unseen
         self._unknown = float(any(term.name and not rarity.knows(term) for term in question))
-        self._terms = math.log1p(len(question))
+        # What the conversation adds, and what only spells a date, makes no question harder to answer.
+        self._terms = math.log1p(sum(term.counts for term in question) or len(question))
+        self._exact = [place for place, term in enumerate(question) if term.exact and term.counts]
 
     def features(
         self, *, own: frozenset[str], around: frozenset[str], heading: frozenset[str], bm25: float, dense: float
@@ -82,8 +86,9 @@ class AskedTerms:
         `cover`, `own`: the share of the question's terms, by rarity, in the text with its surroundings, and in the
         text itself. `reach`: how many wholly unknown words the covered ones are worth, as ln(1 + n); `heading`: those
         of its title and headings. `dense`: the cosine. `unknown`: 1 where the question has a name that no text of the
-        tenant has. `terms`: how many the question has, as ln(1 + n). `size`: the logarithm of how many texts there
-        are. `bm25`: as the engine gave it.
+        tenant has. `terms`: how many the question has of its own, as ln(1 + n). `exact`: the share of its dates,
+        amounts and codes that the text itself has. `size`: the logarithm of how many texts there are. `bm25`: as the
+        engine gave it.
         """
         inside = self._in(own)
         covered = inside | self._in(around)
@@ -91,12 +96,13 @@ class AskedTerms:
         return {
             "bm25": bm25,
             "dense": dense,
-            "cover": mass / self._total,
-            "own": sum(self._masses[place] for place in inside) / self._total,
+            "cover": min(1.0, mass / self._total),
+            "own": min(1.0, sum(self._masses[place] for place in inside) / self._total),
             "reach": math.log1p(mass / self._unseen),
             "heading": math.log1p(sum(self._masses[place] for place in self._in(heading)) / self._unseen),
             "unknown": self._unknown,
             "terms": self._terms,
+            "exact": len(inside.intersection(self._exact)) / len(self._exact) if self._exact else 0.0,
             "size": self._unseen,
         }
 

@@ -52,7 +52,8 @@ def weights_of(terms: PassageTerms, average: float) -> dict[str, float]:
         counts[term] += OWN  # type: ignore[assignment]
     for term in terms.around:
         counts[term] += AROUND  # type: ignore[assignment]
-    length = sum(counts.values())
+    # What only writes a date or an amount in another way makes a text no longer.
+    length = sum(count for term, count in counts.items() if ":" not in term)
     damp = K1 * (1 - B + B * length / average)
     return {term: count * (K1 + 1) / (count + damp) for term, count in counts.items()}
 

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 from uuid import UUID
 
+from agents.core.retrieval.search_terms import spelt_out
 from agents.errors import FathomError
 from agents.ports.passages import Passage
 from schemas.items import ACCESS_ORDER
@@ -14,7 +15,7 @@ from streams.stores.passages.lexical import PassageTerms
 COLLECTIONS = {"semantic": 130.0, "episodic": 45.0, "consultas": 30.0}
 # The two vectors of a point. What is searched as terms is ours (`lexical`): with another rule the points
 # of before would be found by chance, so the rule is part of the name.
-DENSE, TERMS = "dense", "terms_1"
+DENSE, TERMS = "dense", "terms_2"
 
 # The collection whose passages come again, mostly unchanged, with each version of a document.
 VERSIONED = "semantic"
@@ -35,7 +36,7 @@ class IncompatibleIndex(FathomError):
 def embedded_text(passage: Passage) -> str:
     """The text to embed: the passage with its lead or title."""
     lead = passage.lead or str(passage.fields.get("title", ""))
-    return f"{lead}\n{passage.text}" if lead else passage.text
+    return spelt_out(f"{lead}\n{passage.text}" if lead else passage.text)
 
 
 def payload_of(tenant: str, passage: Passage, terms: PassageTerms) -> dict[str, object]:

@@ -74,3 +74,19 @@ def _read_anew(question: str, unknown: list[str], found: list[str]) -> str | Non
         for likest in get_close_matches(folded, same, 1, spelling.MIN_SIMILARITY):
             read = re.sub(rf"(?i)\b{re.escape(word)}\b", likest, read)
     return read if read != question else None
+
+
+@pytest.mark.parametrize(
+    ("question", "acronym", "said", "read"),
+    [
+        ("Who pays for BYOD?", "byod", "Bring your own device is not insured.", "Who pays for bring your own device?"),
+        ("Is P2M on?", "p2m", "Point to multipoint is on.", None),
+        ("When is the EOD?", "eod", "The end-of-day report is due at six.", "When is the end of day?"),
+        ("Quem fala com o RH?", "rh", "Os recursos humanos ficam no 2.º andar.", "Quem fala com o recursos humanos?"),
+        ("who is at rh?", "rh", "Run home.", None),
+    ],
+)
+def test_an_acronym_is_written_out_as_the_texts_have_it(
+    question: str, acronym: str, said: str, read: str | None
+) -> None:
+    assert corrected(question, [acronym], [said]) == read
