@@ -90,6 +90,10 @@ def _patterns() -> Iterator[tuple[str, str]]:
             r"|\b(?:proxim[ao]|ultim[ao]|est[ae]|ness?[ae]|nest[ae]) (?:semana|mes|ano)\b"
             r"|\b(?:last|next|this|past|previous) (?:week|month|year)\b"
         ),
+        "weekend": (
+            r"\b(?:this|next|last|on the) weekend\b|\b(?:n?est[ea]|ness[ea]|no|n?o proximo|n?o ultimo) "
+            r"(?:fim de semana|final de semana|fds)\b"
+        ),
         "which_day": (
             rf"\b(?:proxim[ao]|ultim[ao]|last|next|this|nest[ae]|ness[ae]) (?:{days})\b(?:-feira)?"
             rf"|\b(?:{days})(?:-feira)? (?:passad[ao]|que vem|proxim[ao])\b"
@@ -217,6 +221,7 @@ def _counted(text: str, sign: int) -> DateWords:
     return DateWords(shift=sign * _count(body), unit=unit)
 
 
+SATURDAY = 5
 _BACK = ("passad", "ultim", "last", "past", "previous", "anterior")
 _AHEAD = ("proxim", "next", "que vem", "seguinte")
 
@@ -247,6 +252,7 @@ _READERS: dict[str, Callable[[str, str], DateWords]] = {
     "hence": lambda text, _lang: _counted(text, 1),
     "near": lambda text, _lang: DateWords(shift=numbers("shifts")[text]),
     "span": _span,
+    "weekend": lambda text, _lang: DateWords(weekday=SATURDAY, toward=_toward(text)),
     "which_day": _weekday,
     "weekday": _weekday,
     "month": _month,

@@ -8,20 +8,24 @@ Resolution of the words, in UTC, to the start of the named period:
 - `semana passada`, `next month`: the first day of that week (Monday), month or year.
 """
 
+import re
 from calendar import monthrange
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Literal, NamedTuple
 
 from agents.core.language.date_words import DateWords, scan
-from agents.core.language.sentences import composed, flatten, sentences
+from agents.core.language.sentences import MAX_CHARS, composed, flatten, sentences
 
 Precision = Literal["minute", "day", "week", "month", "year"]
 _WHOLE: dict[str, Precision] = {"week": "week", "month": "month", "year": "year"}
 _LENGTHS = {"minute": timedelta(minutes=1), "day": timedelta(days=1), "week": timedelta(weeks=1)}
 _SHOWN = {"minute": "%Y-%m-%d %H:%M", "month": "%Y-%m", "year": "%Y"}
 MAX_EVENTS = 50
+# Dates written behind their words in one text.
+MAX_WRITTEN = 3
 MAX_LABEL_CHARS = 120
+_WEEKEND = re.compile(r"\b(?:weekend|semana|fds)$", re.I)
 
 
 class Moment(NamedTuple):
@@ -61,6 +65,29 @@ def events_in(text: str, lang: str, said_at: datetime) -> tuple[Moment, ...]:
         if len(found) >= MAX_EVENTS:
             break
     return tuple(found.values())[:MAX_EVENTS]
+
+
+def with_dates(text: str, said_at: datetime) -> str:
+    """The text with the day behind each of its first words that hang on when it was said: `tomorrow (2026-05-04)`.
+
+    A weekday alone may be every week's, and gets none.
+    """
+    said = composed(text)
+    if len(text) > MAX_CHARS:
+        return text
+    parts, end = list[str](), 0
+    seen: set[str] = set()
+    for place in scan(flatten(said), "en"):
+        words, written = place.words, said[place.start : place.end].strip()
+        hangs = words.unit not in ("hour", "minute") if words.shift is not None else words.toward != 0
+        at = resolve(words, said_at.astimezone(UTC)) if hangs or _WEEKEND.search(written) else None
+        if at is None or written in seen or len(seen) == MAX_WRITTEN:
+            continue
+        seen.add(written)
+        rough: str = words.unit if words.unit in ("month", "year") else "day"
+        parts.append(f"{said[end : place.end]} ({shown(at, 'day' if words.weekday is not None else rough)})")
+        end = place.end
+    return "".join((*parts, said[end:])) if parts else text
 
 
 def _of_sentence(sentence: str, lang: str, said_at: datetime) -> Iterator[Moment]:

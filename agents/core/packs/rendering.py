@@ -7,7 +7,7 @@ import re
 from typing import NamedTuple
 
 from agents.core.language.citations import without_citations
-from agents.core.language.dates import shown
+from agents.core.language.dates import shown, with_dates
 from agents.core.language.messages import message
 from schemas.items import (
     Chunk,
@@ -68,7 +68,7 @@ def _entry(item: Item, lang: str) -> PackEntry:
             return PackEntry(without_citations(item.text), f"{_talk(item.recorded_at, lang)}: {item.topic}")
         case TimePoint(kind="message"):
             role, _, said = item.label.partition(": ")
-            said = without_citations(said) if role == "assistant" else said
+            said = with_dates(without_citations(said) if role == "assistant" else said, item.at)
             over = f" {message(lang, 'pack.replaced')}" if item.holds is False else ""
             return PackEntry(f"{_role(role, lang)}: {said}{over}", _talk(item.at, lang))
         case TimePoint():
@@ -82,7 +82,9 @@ def _entry(item: Item, lang: str) -> PackEntry:
         case Knowledge(said_by=str()):
             return PackEntry(f"{item.title}: {item.text}", f"{item.said_by}, {item.recorded_at:%Y-%m-%d}")
         case Knowledge():
-            return PackEntry(item.text, item.title)
+            # Of a document nobody knows when it was written.
+            told = item.text if item.provenance.topic is None else with_dates(item.text, item.recorded_at)
+            return PackEntry(told, item.title)
         case Process():
             return PackEntry("", item.name)
         case Step():
@@ -90,7 +92,7 @@ def _entry(item: Item, lang: str) -> PackEntry:
         case ClaimItem():
             who = message(lang, f"text.claimed_by_{item.author}")
             status = message(lang, f"text.{item.status}")
-            said = item.text if item.author == "user" else without_citations(item.text)
+            said = with_dates(item.text if item.author == "user" else without_citations(item.text), item.recorded_at)
             value = f"{item.subject} = {item.value}; " if item.value not in item.text else ""
             return PackEntry(f"{who}: {said} ({value}{status})", _talk(item.recorded_at, lang))
         case Contradiction():

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.core.language.dates import MAX_EVENTS, MAX_LABEL_CHARS, events_in
+from agents.core.language.dates import MAX_EVENTS, MAX_LABEL_CHARS, events_in, with_dates
 from tests.builders.examples import examples
 
 EARLIEST, LATEST = (datetime.fromisoformat(day) for day in ("1971-01-01", "2200-01-01"))
@@ -124,3 +124,20 @@ def test_any_text_gives_aware_times_or_none(text: str, said_at: datetime) -> Non
     for moment in events_in(text, "pt", said_at):
         assert moment.at.utcoffset() == timedelta(0)
         assert moment.label
+
+
+@pytest.mark.parametrize(
+    ("said", "written"),
+    [
+        ("The vet comes next Friday at two.", "The vet comes next Friday (2031-05-16) at two."),
+        ("I sold the boat the day before yesterday.", "I sold the boat the day before yesterday (2031-05-10)."),
+        ("A mudança é neste fim de semana.", "A mudança é neste fim de semana (2031-05-17)."),
+        ("Volto daqui a duas semanas.", "Volto daqui a duas semanas (2031-05-26)."),
+        ("No mês que vem não.", "No mês que vem (2031-06) não."),
+        ("We met two years ago", "We met two years ago (2029)"),
+        ("Yoga is on Mondays and Fridays, terça e quinta também.", None),
+        ("The rent is due on 5 May, in two hours.", None),
+    ],
+)
+def test_what_hangs_on_the_day_it_was_said_has_its_date_behind_it(said: str, written: str | None) -> None:
+    assert with_dates(said, datetime(2031, 5, 12, 9, tzinfo=UTC)) == (written or said)
