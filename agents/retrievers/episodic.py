@@ -11,8 +11,9 @@ from dataclasses import replace
 from functools import partial
 
 from agents.concurrency import beside_loop
-from agents.core.claims import summaries
+from agents.core.claims import questions, summaries
 from agents.core.language import dates, interrogatives, text
+from agents.core.language.dates import Span
 from agents.core.retrieval import date_questions, evidence, turn_currency
 from agents.core.retrieval.evidence import JudgedHit
 from agents.core.retrieval.turn_currency import Mark
@@ -33,6 +34,8 @@ MAX_SUMMARY_CHARS = 900
 # The maximum of events shown, out of so many of the latest.
 MAX_EVENTS, MAX_EVENTS_READ = 5, 200
 REPLACED_FACTOR = 0.9  # factor for a replaced value, which ranks after the current one
+# Of a list: turns searched, shown, and words of each; what each is worth beside evidence.
+LISTED, MAX_LISTED, LINE_WORDS, LISTED_SCORE = 100, 30, 24, 0.2
 MAX_RECENT = 1  # the newest summary of a conversation includes the older ones
 
 
@@ -134,13 +137,29 @@ class EpisodicRetriever(Retriever):
     async def _relevant(self, ask: RetrievalRequest) -> RetrievalResult:
         """Past messages and summaries, of this or the user's other conversations, that help to answer."""
         limit = ask.source.limit or 8
+        listed, said = _asks_for_list(ask), date_questions.said_between(ask.plan.query, ask.plan.lang, ask.plan.as_of)
+        if said is not None:
+            return await self._said(ask, said)
         # At once: each waits for another server.
         found, (events, error) = await asyncio.gather(
-            ask.search(self._index, COLLECTION, CANDIDATES, user_id=ask.plan.user_id), self._events(ask)
+            ask.search(self._index, COLLECTION, LISTED if listed else CANDIDATES, user_id=ask.plan.user_id),
+            self._events(ask),
         )
+        if listed:
+            return RetrievalResult([*events, *_listed(found[0], ask)], error)
         read = sum(len(hit.passage.text) for hits in found for hit in hits)
         items, below = await beside_loop(read, partial(self._shown, ask, limit, found, events))
         return RetrievalResult(items, error, irrelevant(self.memory, below))
+
+    async def _said(self, ask: RetrievalRequest, when: Span) -> RetrievalResult:
+        """What was said at the time asked about, one line each: the time decides, and not the words."""
+        query = replace(
+            ask.query(LISTED, user_id=ask.plan.user_id, kinds=("message",)),
+            since=when.start,
+            as_of=min(when.end, ask.plan.as_of),
+        )
+        hits = await self._index.search(ask.tenant, COLLECTION, query)
+        return RetrievalResult(_listed(hits, ask, ("user", "assistant")))
 
     def _shown(
         self, ask: RetrievalRequest, limit: int, found: Sequence[Sequence[Hit]], events: Sequence[TimePoint]
@@ -193,6 +212,25 @@ class EpisodicRetriever(Retriever):
         about = [hit for hit, topic in zip(hits, topics, strict=True) if terms & topic]
         kept, _ = evidence.worth_showing(about, "turns", ask.plan.as_of, ask.source.limit or 8)
         return RetrievalResult([to_item(each, ask) for each in kept])
+
+
+def _asks_for_list(ask: RetrievalRequest) -> bool:
+    plan = ask.plan
+    return interrogatives.asks_for_own_list(plan.query) or questions.asks_for_all(plan.query, plan.lang)
+
+
+def _listed(hits: Sequence[Hit], ask: RetrievalRequest, roles: tuple[str, ...] = ("user",)) -> list[Item]:
+    """What the user said, one line each, newest first: of many things none answers, and all are asked for."""
+    own = [hit for hit in others(hits, ask.plan.message_id, ask.plan.query) if hit.passage.fields.get("role") in roles]
+    shown = {text.content_set(hit.passage.text, hit.passage.lang): hit for hit in reversed(own[:MAX_LISTED])}
+    newest = sorted(shown.values(), key=lambda hit: hit.passage.recorded_at, reverse=True)
+    lines = [to_item(JudgedHit(hit, LISTED_SCORE), ask) for hit in newest]
+    return [item.model_copy(update={"label": _one_line(item.label)}) for item in lines if isinstance(item, TimePoint)]
+
+
+def _one_line(label: str) -> str:
+    words = label.split()
+    return " ".join([*words[:LINE_WORDS], *(["…"] if len(words) > LINE_WORDS else [])])
 
 
 def _raise_replacing(found: Sequence[JudgedHit[Hit]], marks: Mapping[str, Mark]) -> list[JudgedHit[Hit]]:

@@ -7,13 +7,16 @@ state   the passage index and the graph (read)
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 
 from agents.access_levels import AccessLevels
 from agents.core.claims import questions, resolution
 from agents.core.claims.resolution import CurrentClaim
+from agents.core.documents.knowledge import PATH_JOINT
 from agents.core.language import text
+from agents.core.language.interrogatives import asks_for_documents
 from agents.core.retrieval import evidence
 from agents.core.retrieval.evidence import JudgedHit
 from agents.document_search import CANDIDATES, COLLECTION, by_section
@@ -33,6 +36,8 @@ NAMED, CONFIRMED = 0.6, 0.9
 # Of what others said: the first that gives way to what is known.
 SAID = 0.1
 MAX_WORDS = 40
+# Of a list of documents: passages searched, and words of each that are shown.
+LISTED, LINE_WORDS = 100, 12
 KINDS = ("chunk", "definition", "concept")
 
 
@@ -55,6 +60,8 @@ class SemanticRetriever(Retriever):
 
     async def fetch(self, ask: RetrievalRequest) -> RetrievalResult:
         """Items above the relevance threshold, most probable first; where one store fails, those of the other."""
+        if asks_for_documents(ask.plan.query):
+            return await self._documents(ask)
         limit = ask.source.limit or 10
         (found, named), error = await self._access.searched(*ask.asker, partial(self._found, ask, limit))
         hits, *of_parts = map(by_section, found)
@@ -63,6 +70,21 @@ class SemanticRetriever(Retriever):
         items.sort(key=lambda item: -evidence.preference(item.score, item.recorded_at, ask.plan.as_of))
         wrong = next((each.error for each in named if each.error), None)
         return RetrievalResult(items, error or wrong, irrelevant(self.memory, below))
+
+    async def _documents(self, ask: RetrievalRequest) -> RetrievalResult:
+        """The documents that there are, one line each; those whose titles the question names, where it names some."""
+        query = ask.query(LISTED, kinds=("chunk",))
+        search = partial(self._index.search, ask.tenant, COLLECTION)
+        hits, error = await self._access.searched(
+            *ask.asker, lambda access: search(replace(query, access_level=access))
+        )
+        first: dict[str, Hit] = {}
+        for hit in sorted(hits, key=lambda hit: int(hit.passage.fields.get("position", 0))):
+            first.setdefault(str(hit.passage.fields.get("document_id", "")), hit)
+        asked = frozenset(text.content_words(ask.plan.query, ask.plan.lang))
+        named = [hit for hit in first.values() if asked & text.content_set(_title(hit), ask.plan.lang)]
+        items = [_to_item(JudgedHit(hit, NAMED), ask) for hit in named or first.values()]
+        return RetrievalResult([_titled(item) for item in items if isinstance(item, Chunk)], error)
 
     async def _found(
         self, ask: RetrievalRequest, limit: int, access: AccessLevel
@@ -115,12 +137,27 @@ class SemanticRetriever(Retriever):
         )
         items = {item.claim_id: item for item in found.claims}
         own = questions.own_claims(found.asserted, user_id, kinds)
-        return [_as_knowledge(items[each.claim.claim_id], each, CONFIRMED) for each in own[:MAX_CLAIMS]]
+        return [
+            _as_knowledge(items[each.claim.claim_id], each, CONFIRMED)
+            for each in own[: MAX_CLAIMS_READ if kinds == questions.EVERYTHING else MAX_CLAIMS]
+        ]
 
 
 def _is_of_another(claim: ClaimAsserted, user_id: str) -> bool:
     """Whether a claim is known to a user by the policy alone."""
     return bool(claim.shared) and user_id not in (claim.user_id, *(claim.audience or ()))
+
+
+def _title(hit: Hit) -> str:
+    return str(hit.passage.fields.get("title", "")).partition(PATH_JOINT)[0]
+
+
+def _titled(item: Chunk) -> Chunk:
+    """A document in one line: its title, and how it begins."""
+    title, _, path = item.title.partition(PATH_JOINT)
+    words = f"{path}: {item.text}".split() if path else item.text.split()
+    begins = " ".join([*words[:LINE_WORDS], *(["…"] if len(words) > LINE_WORDS else [])])
+    return item.model_copy(update={"title": title, "text": begins, "page": None})
 
 
 async def _or_error(read: Callable[[], Awaitable[Sequence[Item]]]) -> RetrievalResult:

@@ -17,7 +17,7 @@ from typing import Literal
 
 from agents.core.assessment import conversation_tasks, work_requests
 from agents.core.caching.texts import text_cache
-from agents.core.language import text
+from agents.core.language import interrogatives, text
 from agents.core.language.lexicons import lexicon, tiles
 from agents.core.language.lexicons import pieces as known_pieces
 
@@ -128,6 +128,8 @@ def kind_of(said: str) -> Kind | None:
         return None
     if conversation_tasks.is_on_the_conversation(asked):
         return "rewording"
+    if interrogatives.asks_for_documents(asked):
+        return None
     found = _listed_kind(words) or _kind_of_pieces(pieces(asked, table().vocabulary), len(words))
     # `Can you check this function?` has known words only.
     return None if found in ("abilities", "talk") and work_requests.is_work(whole) else found

@@ -49,6 +49,11 @@ def about_oneself(query: str, lang: str) -> tuple[str, ...] | None:
     return EVERYTHING if EVERYTHING[0] in kinds else tuple(dict.fromkeys(kinds)) or None
 
 
+def asks_for_all(query: str, lang: str) -> bool:
+    """Whether a user asks for all that is known about them."""
+    return about_oneself(query, lang) == EVERYTHING
+
+
 def _asked_for(flat: str) -> list[str]:
     if _ALL.search(flat):
         return [*EVERYTHING]

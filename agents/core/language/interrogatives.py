@@ -51,6 +51,22 @@ def is_question(said: str) -> bool:
     return said.rstrip(" )\"'”").endswith("?") or _asking().match(flatten(composed(said))) is not None
 
 
+@cache
+def _listing() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    start = r"\W*(?:<<before>>\W+){0,3}"
+    return framed("questions", rf"{start}<<lists_documents>>"), framed("questions", rf"{start}<<lists_own>>\b")
+
+
+def asks_for_documents(said: str) -> bool:
+    """Whether a message asks which documents there are, and not for something in them."""
+    return _listing()[0].match(flatten(composed(said[:ASKED_CHARS])).rstrip(" ?.!")) is not None
+
+
+def asks_for_own_list(said: str) -> bool:
+    """Whether a message asks for several things that its user said: what is on a list, what one has read or paid."""
+    return _listing()[1].match(flatten(composed(said[:ASKED_CHARS])).rstrip(" ?.!")) is not None
+
+
 def only_asks(said: str, lang: str) -> bool:
     """Whether a text consists of questions only."""
     return all(map(is_question, sentences(said[:ASKED_CHARS], lang)))

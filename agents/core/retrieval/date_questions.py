@@ -30,6 +30,10 @@ _WHAT = re.compile(
     r"\b(?:o que|que|quais|qual|algo|alguma coisa|what|which|anything|something|agenda|calendari?o?|compromissos?|"
     r"appointments?|eventos?|events?|list[ae]?)\b"
 )
+_SAID = re.compile(
+    r"\b(?:tell|told|say|said|talk(?:ed)?|speak|spoke|discuss(?:ed)?|mention(?:ed)?|chat(?:ted)?|disse|dissemos|contei|"
+    r"contamos|falei|falamos|conversei|conversamos|mencionei|mencionamos)\b"
+)
 _RANGE = re.compile(r"\b(?:entre|between|from)\b")
 _PAST = re.compile(r"\b(?:aconteceu|houve|teve|foi|foram|fiz|fizemos|decidimos|rolou|happened|was|were|did|had|went)\b")
 _HAPPENING = (
@@ -66,6 +70,16 @@ def asked_time(query: str, lang: str, as_of: datetime) -> AskedTime | None:
         if found is not None:
             return found
     return None
+
+
+def said_between(query: str, lang: str, as_of: datetime) -> Span | None:
+    """The time in which something was said that a question asks for: `what did I tell you on 11 May?`."""
+    asked = composed(text.clip(query))
+    if not is_question(asked) or _SAID.search(flatten(asked)) is None:
+        return None
+    places = [(place, at) for place in scan(flatten(asked), lang) if (at := resolve(place.words, as_of)) is not None]
+    spans = list(_spans(places, flatten(asked)))
+    return Span(min(spans).start, max(span.end for span in spans)) if spans else None
 
 
 def likelihood(asked: AskedTime, label: str, at: datetime, kind: str) -> float | None:
