@@ -9,11 +9,13 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from agents.concurrency import beside_loop
 from agents.core.claims import questions, summaries
 from agents.core.language import dates, interrogatives, text
 from agents.core.language.dates import Span
+from agents.core.language.messages import message
 from agents.core.retrieval import date_questions, evidence, turn_currency
 from agents.core.retrieval.evidence import JudgedHit
 from agents.core.retrieval.turn_currency import Mark
@@ -214,6 +216,12 @@ class EpisodicRetriever(Retriever):
         return RetrievalResult([to_item(each, ask) for each in kept])
 
 
+def _label(fields: Mapping[str, Any], shown: str, lang: str) -> str:
+    """Who said what, and the question that a short turn answers."""
+    answers = f" {message(lang, 'text.answers', text=asked)}" if (asked := str(fields.get("answers", ""))) else ""
+    return f"{fields.get('role', 'user')}: {shown}{answers}"
+
+
 def _asks_for_list(ask: RetrievalRequest) -> bool:
     plan = ask.plan
     return interrogatives.asks_for_own_list(plan.query) or questions.asks_for_all(plan.query, plan.lang)
@@ -286,7 +294,7 @@ def to_item(judged: JudgedHit[Hit], ask: RetrievalRequest, mark: Mark | None = N
         reason=f"{reason}; {mark.reason()}" if mark else reason,
         score=judged.probability,
         scores=dict(hit.scores),
-        label=f"{fields.get('role', 'user')}: {shown}",
+        label=_label(fields, shown, ask.plan.lang),
         truncated=shown != passage.text,
         at=passage.recorded_at,
         kind="message",

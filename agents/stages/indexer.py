@@ -12,7 +12,8 @@ from functools import partial
 from agents.concurrency import beside_loop
 from agents.core.assessment.needs_nothing import kind_of
 from agents.core.conversation.memory import ConversationTurn
-from agents.core.language.interrogatives import only_asks
+from agents.core.language.interrogatives import is_question, only_asks
+from agents.core.language.sentences import sentences
 from agents.core.language.text import clip, content_words
 from agents.core.retrieval.turn_parts import part_id, parts_of
 from agents.erasures import erasure_of, index_unless_erased, is_erased, remove_erased
@@ -25,6 +26,7 @@ from schemas.envelope import Outgoing, Received
 EPISODIC = "episodic"
 MAX_NEIGHBOUR_CHARS = 400
 MAX_LEAD_CHARS = 200
+MAX_ANSWER_WORDS, MAX_QUESTION_CHARS = 8, 100
 
 
 class TurnIndexer:
@@ -48,7 +50,7 @@ class TurnIndexer:
         before = await self._working_sets.turns(conversation, turn.frame_id, up_to_seq=turn.seq - 1, limit=2)
         if erasure is not None:
             before = tuple(each for each in before if each.seq > erasure.up_to_seq)
-        read = sum(len(each.content) for each in (turn, *before))
+        read = len(turn.content) + sum(len(each.content) for each in before)
         if passages := await beside_loop(read, partial(_passages, turn, before)):
             await index_unless_erased(self._graph, self._index, record, EPISODIC, passages)
         return ()
@@ -95,6 +97,8 @@ def _passages(turn: Turn, before: Sequence[ConversationTurn]) -> list[Passage]:
 def _parts(said: Passage, before: ConversationTurn | None, after: str) -> list[Passage]:
     """The passages of one turn: itself, or of a long one its parts, each beside its neighbours."""
     cut = parts_of(said.text, said.lang)
+    answers = _answered(said.text, before)
+    fields = {**said.fields, "answers": answers} if answers else said.fields
     leads = [before.content[:MAX_NEIGHBOUR_CHARS] if before else "", *(each[-MAX_LEAD_CHARS:] for each in cut)]
     ends = [*(each[:MAX_LEAD_CHARS] for each in cut[1:]), after]
     return [
@@ -102,11 +106,22 @@ def _parts(said: Passage, before: ConversationTurn | None, after: str) -> list[P
             said,
             id=part_id(said.id, number),
             text=text,
+            fields=fields,
             context=f"{lead}\n{end}".strip(),
             lead=lead[-MAX_LEAD_CHARS:],
         )
         for number, (text, lead, end) in enumerate(zip(cut, leads, ends, strict=False))
     ]
+
+
+def _answered(said: str, before: ConversationTurn | None) -> str:
+    """The question that a short turn answers, which it is not understood without: `It is 14.`"""
+    if before is None or before.role == "system" or len(said.split()) > MAX_ANSWER_WORDS:
+        return ""
+    asked = [
+        each for each in sentences(before.content[-MAX_NEIGHBOUR_CHARS:], before.lang or "en") if is_question(each)
+    ]
+    return asked[-1][:MAX_QUESTION_CHARS] if asked else ""
 
 
 def _tells(said: str, role: str, lang: str) -> bool:

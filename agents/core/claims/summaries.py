@@ -191,7 +191,12 @@ def _rendered(chosen: Sequence[_Sentence], lang: str) -> str:
         if not lines or lines[-1][0] != one.role:
             lines.append((one.role, []))
         lines[-1][1].append(one.text)
-    return "\n".join(f"{names[role]}: {' '.join(texts)}" for role, texts in lines)
+    return "\n".join(f"{names[role]}: {' '.join((*map(_ended, texts[:-1]), texts[-1]))}" for role, texts in lines)
+
+
+def _ended(sentence: str) -> str:
+    """The sentence with a mark at its end, so that it is not read on into the next turn's."""
+    return sentence if sentence[-1:] in ".!?…:;" else f"{sentence}."
 
 
 def _last_words(turns: Sequence[ConversationTurn], lang: str) -> str:

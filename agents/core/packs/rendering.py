@@ -27,7 +27,9 @@ from schemas.items import (
 )
 
 UNKNOWN = "unknown"
+OF_ONESELF = frozenset({"user", "usuário"})
 INDENT = "\n  "
+_BULLET = re.compile(r"[-*+•]\s+(?=\S)")
 # `##` of a heading, and `[2]` of a source.
 _MARKS = re.compile(r"(?<!\S)#+(?!\d)|\[\d{1,4}\]")
 
@@ -42,8 +44,19 @@ class PackEntry(NamedTuple):
 def entry(item: Item, lang: str) -> PackEntry:
     """The line and the source of an item, in the language of the message."""
     said = _entry(item, lang)
-    # An indented line stays part of its item: a heading or a list in a document is no heading of the prompt.
-    return said._replace(text=INDENT.join(said.text.strip().splitlines()), source=_name(said.source))
+    return said._replace(text=_as_item(said.text), source=_name(said.source))
+
+
+def _as_item(text: str) -> str:
+    """The text as an item of a list: a list in it is part of that list, all else is indented.
+
+    An indented line stays part of its item: a heading in a document is no heading of the prompt.
+    """
+    first, *rest = text.strip().splitlines() or [""]
+    if not (own := _BULLET.match(first)):
+        return INDENT.join((first, *rest))
+    items = (f"\n- {line[found.end() :]}" if (found := _BULLET.match(line)) else f"{INDENT}{line}" for line in rest)
+    return "".join((first[own.end() :], *items))
 
 
 def _name(source: str) -> str:
@@ -82,9 +95,7 @@ def _entry(item: Item, lang: str) -> PackEntry:
         case Knowledge(said_by=str()):
             return PackEntry(f"{item.title}: {item.text}", f"{item.said_by}, {item.recorded_at:%Y-%m-%d}")
         case Knowledge():
-            # Of a document nobody knows when it was written.
-            told = item.text if item.provenance.topic is None else with_dates(item.text, item.recorded_at)
-            return PackEntry(told, item.title)
+            return _known(item, lang)
         case Process():
             return PackEntry("", item.name)
         case Step():
@@ -101,6 +112,13 @@ def _entry(item: Item, lang: str) -> PackEntry:
             return PackEntry(f"{message(lang, 'text.objective')}: {item.title} ({item.status})")
         case PersonaItem():
             return PackEntry(persona(item.user_role, item.department, lang))
+
+
+def _known(item: Knowledge, lang: str) -> PackEntry:
+    # Of a document nobody knows when it was written.
+    told = item.text if item.provenance.topic is None else with_dates(item.text, item.recorded_at)
+    # The language in which a claim was said need not be that of the pack.
+    return PackEntry(told, message(lang, "text.user") if item.title in OF_ONESELF else item.title)
 
 
 def persona(role: str, department: str, lang: str) -> str:

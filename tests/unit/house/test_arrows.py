@@ -48,8 +48,8 @@ ARROWS: Mapping[str, str] = {
     "agents.consultation_memory": "agents.concurrency agents.core.cognition agents.errors agents.ports",
     "agents.second_opinion": "agents.concurrency agents.core.conversation agents.core.depth agents.ports",
     "agents.retrievers": """agents.access_levels agents.concurrency agents.context agents.document_search agents.errors
-        agents.ports agents.turn_search agents.core.claims agents.core.conversation agents.core.language
-        agents.core.packs agents.core.retrieval""",
+        agents.ports agents.turn_search agents.core.claims agents.core.conversation agents.core.documents
+        agents.core.language agents.core.packs agents.core.retrieval""",
     "agents.stages": """agents.cognition_model agents.concurrency agents.consultation_memory agents.context
         agents.erasures agents.errors agents.evidence_sources agents.ports agents.references agents.second_opinion
         agents.core.assessment agents.core.claims agents.core.cognition agents.core.conversation agents.core.depth

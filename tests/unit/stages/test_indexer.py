@@ -62,6 +62,13 @@ def test_what_the_assistant_has_noted_is_never_found(fathom: Pipeline, said: str
     assert indexed(fathom) == ["Rita feeds the horses."]
 
 
+def test_a_short_answer_comes_with_the_question_it_answers(fathom: Pipeline) -> None:
+    asked = fathom.say("I paint the hull in May. How many litres of varnish does the hull need?", conversation="c1")
+    fathom.say("It needs 14 litres.", role="assistant", conversation="c1", answers=asked)
+    text = fathom.ask("How many litres of varnish does it need?", conversation="c2").text
+    assert "assistant: It needs 14 litres. (to: How many litres of varnish does the hull need?)" in text
+
+
 def test_the_end_of_a_long_turn_is_found_and_only_its_part_is_shown(fathom: Pipeline) -> None:
     log = " ".join(f"Row {number} is as it was." for number in range(1_500))
     fathom.say(f"This is the list: {log} The spare fuse lies in drawer seven.", conversation="c1")

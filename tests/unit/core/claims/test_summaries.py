@@ -232,3 +232,11 @@ def test_a_short_outcome_ends_the_summary(lang: str, turns: tuple[str, ...], out
 def test_an_acknowledgement_is_no_outcome(thanks: str) -> None:
     turns = talk("O prazo do contrato Beta é dia 20", "Certo, o prazo do contrato Beta é dia 20.", thanks)
     assert thanks not in summarise(turns, lang="pt", max_chars=1_200)
+
+
+def test_turns_of_one_speaker_are_not_read_as_one_sentence() -> None:
+    said = ("the prize for the launch is a day off and 600 euros", "Mara writes the invitation to customers on Tuesday")
+    turns = [
+        ConversationTurn("user", each, datetime(2026, 3, 2, 9, number, tzinfo=UTC)) for number, each in enumerate(said)
+    ]
+    assert f"{said[0]}. {said[1]}" in summarise(turns, lang="en", max_chars=400)

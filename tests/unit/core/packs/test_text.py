@@ -11,7 +11,7 @@ from agents.core.packs.join import Join, report
 from agents.core.packs.planning import Limits
 from agents.core.packs.text import TemplateMistake, Templates, TextTemplate, shipped
 from schemas.depth import DepthLevel
-from schemas.items import Contradiction, Item, Process, Step
+from schemas.items import Contradiction, Item, Knowledge, Process, Step
 from schemas.packs import ContextPack
 from schemas.policy import CONTEXT_TEMPLATE as CONTEXT
 from schemas.policy import PackPolicy, TenantPacks
@@ -63,6 +63,24 @@ def test_evidence_stands_under_its_numbered_source_once_and_a_heading_in_it_is_n
     )
     assert pack.sources is not None
     assert [(source.number, source.items) for source in pack.sources] == [(1, ("c1", "c2")), (2, ("c3",))]
+
+
+def test_a_list_is_told_as_one_and_never_as_a_list_of_lists():
+    listed = chunk("c1", "- a spare belt\n- two fuses\n  of 3 A\n## Not a heading", title="In the box")
+    assert "[1] In the box\n- a spare belt\n- two fuses\n    of 3 A\n  ## Not a heading" in text_of(
+        packed(D2, part(M.SEMANTIC, listed), lang="en")
+    )
+
+
+@pytest.mark.parametrize(("lang", "shown"), [("en", "user"), ("pt", "usuário")])
+def test_what_users_say_of_themselves_is_labelled_in_the_language_of_the_pack(lang: str, shown: str):
+    known = item(Knowledge, "k1", title="usuário" if lang == "en" else "user", text="Bergen (I live in Bergen.)")
+    assert f"\n[1] {shown}\n- Bergen" in text_of(packed(D2, part(M.SEMANTIC, known), lang=lang))
+
+
+def test_a_turn_said_on_another_day_has_the_date_of_its_words():
+    said = time_point("t1", "user: The vet comes tomorrow.")
+    assert "- user: The vet comes tomorrow (2026-03-03)." in text_of(packed(D2, part(M.EPISODIC, said), lang="en"))
 
 
 @pytest.mark.parametrize(
