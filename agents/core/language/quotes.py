@@ -43,7 +43,8 @@ _LOOKALIKES = str.maketrans(
 
 # Who says a line, and when: `[10:02] Rui:`, `Dona Marta (14h05):`.
 _SPEAKER = re.compile(
-    r"\s*(?P<at>(?:\[[^\]\n]{1,40}\]|\(?\d{1,2}[:h.]\d{2}(?::\d{2})?(?: ?[ap]m)?\)?)[\s,–—-]*)?"
+    r"\s*(?P<at>(?:\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4},?\s)?"
+    r"(?:\[[^\]\n]{1,40}\]|\(?\d{1,2}[:h.]\d{2}(?::\d{2})?(?: ?[ap]m)?\)?)[\s,–—-]*)?"
     r"(?P<who>[A-ZÀ-Ý][\w.'-]{0,30}(?: [A-ZÀ-Ý][\w.'-]{0,30}){0,2})(?: ?\([^)\n]{1,30}\))?:\s"
 )
 _FIRST_PERSON = re.compile(
@@ -58,8 +59,15 @@ _HANDLES = (
     r"(?:this|these|the following|isto|este|esta|estes|estas|o seguinte|a seguinte|os seguintes|as seguintes)"
     r"(?: (?:[^\W\d]+ ){0,2}<<texts>>\b|\W*$))"
 )
-_BRINGS = (
-    r"\b(?:this|these|the|following|a|an|este|esta|estes|estas|o|os|as|um|uma|seguintes?) (?:[^\W\d]+ )?<<texts>> ?$"
+_POINTED = (
+    "(?:this|these|the following|isto|isso|este|esta|estes|estas|o seguinte|a seguinte|os seguintes|as seguintes)"
+)
+# An imperative with `this` for its object, or what somebody else said.
+_ANNOUNCES = (
+    rf"(?:^|[,;])\W*(?:<<politely>>\W+){{0,3}}(?!<<own_heads>>\b)[^\W\d]{{3,20}}(?:-\w{{2,4}})? {_POINTED}\b"
+    r"|^(?!.*\b(?:i|we|eu|nos)\b).*\b<<reports>>\b[^,;]{0,30}$"
+    r"|\b(?:this|these|the|following|a|an|este|esta|estes|estas|o|os|as|um|uma|seguintes?) (?:[^\W\d]+ )?<<texts>>"
+    r"(?: (?:from|by|of|de|do|da|dos|das) .{1,40})? ?$"
 )
 _KEEPS = r"\W*(?:<<politely>>\W+){0,2}<<keep_heads>>\b"
 # A shorter rest is no text: `translate this: pier`.
@@ -104,6 +112,9 @@ def _of_another(line: str) -> bool:
 def _handed_over(text: str) -> int | None:
     """Where a text begins that the message only hands over; None where it has none."""
     flat, at = flatten(text), 0
+    headers = list(_HEADER.finditer(text))
+    if len(headers) > 1:
+        return headers[0].start()
     for line in flat.split("\n"):
         for found in _HEAD.finditer(line):
             end = at + found.end()
@@ -115,17 +126,17 @@ def _handed_over(text: str) -> int | None:
 
 def _hands_over(head: str, *, colon: bool) -> bool:
     """Whether a flat head announces a text of somebody else."""
-    handles, names, brings, keeps, owns = _announcing()
+    handles, names, announces, keeps, owns = _announcing()
     if keeps.match(head):
         return False
-    if colon and brings.search(head):
+    if colon and announces.search(head):
         return True
     return not owns.match(head) and (handles.search(head) is not None or (colon and names.search(head) is not None))
 
 
 @cache
 def _announcing() -> tuple[re.Pattern[str], ...]:
-    frames = (_HANDLES, r"\b<<texts>>\b", _BRINGS, _KEEPS, r"\W*<<own_heads>>\b")
+    frames = (_HANDLES, r"\b<<texts>>\b", _ANNOUNCES, _KEEPS, r"\W*<<own_heads>>\b")
     return tuple(framed("claims", frame) for frame in frames)
 
 
