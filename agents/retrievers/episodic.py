@@ -224,6 +224,9 @@ def _label(fields: Mapping[str, Any], shown: str, lang: str) -> str:
 
 def _asks_for_list(ask: RetrievalRequest) -> bool:
     plan = ask.plan
+    asked = date_questions.asked_time(plan.query, plan.lang, plan.as_of)
+    if asked is not None and asked.spans:
+        return False  # what is in one's calendar this week has its dates
     return interrogatives.asks_for_own_list(plan.query) or questions.asks_for_all(plan.query, plan.lang)
 
 

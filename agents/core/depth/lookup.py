@@ -1,6 +1,7 @@
 """Look-up or explanation: whether a question asks for a fact (D0) or a rule, a reason or a method (D2)."""
 
 import itertools
+import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 
@@ -21,6 +22,8 @@ MAX_WORDS = 40
 MAX_SEARCH_WORDS = 8
 MASK, MAX_SKELETON = "X", 12
 # "O que" and "por que" are one question word each.
+# A label with what it stands for, or a thing with its number.
+_NOTE = re.compile(r"[^:?\n]{2,40}: \S[^?\n]{0,80}|[^\W\d][^?\n]{0,60} [#\w.-]{0,12}\d[\w.:-]{0,12}")
 JOINED = {("o", "que"): "what", ("por", "que"): "why"}
 
 
@@ -113,7 +116,14 @@ def _asked(reading: Reading) -> Sentence | None:
             return sentence
     only = reading.sentences[0] if len(reading.sentences) == 1 else None
     opens = only is not None and skeleton(only, reading.lang)[1] == MASK
+    opens = opens and not (is_note(reading) or reading.text.rstrip().endswith((".", "!")))
     return only if only is not None and opens and len(only.plain) <= MAX_SEARCH_WORDS else None
+
+
+def is_note(reading: Reading) -> bool:
+    """Whether a message without a question only notes a value: `gate code: 4417`, `order 18`."""
+    asks_it = any(sentence.question or asks(sentence) is not AnswerKind.NOTHING for sentence in reading.sentences)
+    return not asks_it and _NOTE.fullmatch(reading.text.strip()) is not None
 
 
 def _named(sign: Signal) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from agents.core.depth.contests import contests
 from agents.core.depth.disagreement import disagreement
 from agents.core.depth.follow_up import needs_context, weighed
-from agents.core.depth.lookup import settled
+from agents.core.depth.lookup import is_note, settled
 from agents.core.depth.questions import (
     LOOKUPS,
     AnswerKind,
@@ -240,7 +240,7 @@ def _doubt(reading: Reading, found: Sequence[Signal]) -> Iterator[Signal]:
     if reading.past.exists:
         yield _sign("doubt", _whole(reading), D1, 0.4)
     else:
-        short = reading.length <= SIMPLE_QUESTION and reading.sentences[-1].question
+        short = reading.length <= SIMPLE_QUESTION and (reading.sentences[-1].question or is_note(reading))
         # "O segundo", "this one": the antecedent was never mentioned, and nothing is asked about it.
         leans = any(sign.level is D1 and sign.weight >= MIN_WEIGHT for sign in found)
         yield _sign("doubt", _whole(reading), D0 if short or leans else D2, 0.4)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from agents.core.depth.levels import classify
 from agents.core.language.text import fold
 from agents.core.packs.sources import SOURCES, STATE
 from schemas.depth import DepthClassified, DepthLevel
@@ -195,3 +196,18 @@ def test_the_window_of_history_is_ten_messages_and_can_be_set() -> None:
     assert [shares(None, 9), shares(None, 10)] == [True, False]
     assert [shares(3, 2), shares(3, 3)] == [True, False]
     assert not shares(0, 0)
+
+
+@pytest.mark.parametrize(
+    ("said", "lang"),
+    [
+        ("Locker: 88", "en"),
+        ("Spare key: under the blue pot", "en"),
+        ("bin 14", "en"),
+        ("Senha do cofre: 5512", "pt"),
+        ("mesa 9", "pt"),
+    ],
+)
+def test_a_note_is_no_search_phrase_and_needs_no_explanation(said: str, lang: str) -> None:
+    found = classify(said, [], lang=lang)
+    assert (found.level, found.intent) == (D0, "doubt")
