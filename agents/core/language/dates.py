@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal, NamedTuple
 
 from agents.core.language.date_words import DateWords, scan
-from agents.core.language.sentences import MAX_CHARS, composed, flatten, sentences
+from agents.core.language.sentences import MAX_CHARS, composed, flatten, lower, sentences
 
 Precision = Literal["minute", "day", "week", "month", "year"]
 _WHOLE: dict[str, Precision] = {"week": "week", "month": "month", "year": "year"}
@@ -68,26 +68,22 @@ def events_in(text: str, lang: str, said_at: datetime) -> tuple[Moment, ...]:
 
 
 def with_dates(text: str, said_at: datetime) -> str:
-    """The text with the day behind each of its first words that hang on when it was said: `tomorrow (2026-05-04)`.
+    """The text, and behind it the days of its first words that hang on when it was said: `(tomorrow: 2026-05-04)`.
 
-    A weekday alone may be every week's, and gets none.
+    Behind it, so that it stays a quotation. A weekday alone may be every week's, and gets none.
     """
-    said = composed(text)
     if len(text) > MAX_CHARS:
         return text
-    parts, end = list[str](), 0
-    seen: set[str] = set()
+    said = composed(text)
+    found: dict[str, str] = {}
     for place in scan(flatten(said), "en"):
         words, written = place.words, said[place.start : place.end].strip()
         hangs = words.unit not in ("hour", "minute") if words.shift is not None else words.toward != 0
         at = resolve(words, said_at.astimezone(UTC)) if hangs or _WEEKEND.search(written) else None
-        if at is None or written in seen or len(seen) == MAX_WRITTEN:
-            continue
-        seen.add(written)
-        rough: str = words.unit if words.unit in ("month", "year") else "day"
-        parts.append(f"{said[end : place.end]} ({shown(at, 'day' if words.weekday is not None else rough)})")
-        end = place.end
-    return "".join((*parts, said[end:])) if parts else text
+        if at is not None and len(found) < MAX_WRITTEN:
+            rough = words.unit if words.weekday is None and words.unit in ("month", "year") else "day"
+            found.setdefault(lower(written), shown(at, rough))
+    return f"{text} ({', '.join(f'{written}: {date}' for written, date in found.items())})" if found else text
 
 
 def _of_sentence(sentence: str, lang: str, said_at: datetime) -> Iterator[Moment]:

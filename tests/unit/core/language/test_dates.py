@@ -129,12 +129,15 @@ def test_any_text_gives_aware_times_or_none(text: str, said_at: datetime) -> Non
 @pytest.mark.parametrize(
     ("said", "written"),
     [
-        ("The vet comes next Friday at two.", "The vet comes next Friday (2031-05-16) at two."),
-        ("I sold the boat the day before yesterday.", "I sold the boat the day before yesterday (2031-05-10)."),
-        ("A mudança é neste fim de semana.", "A mudança é neste fim de semana (2031-05-17)."),
-        ("Volto daqui a duas semanas.", "Volto daqui a duas semanas (2031-05-26)."),
-        ("No mês que vem não.", "No mês que vem (2031-06) não."),
-        ("We met two years ago", "We met two years ago (2029)"),
+        ("The vet comes next Friday at two.", "The vet comes next Friday at two. (next friday: 2031-05-16)"),
+        (
+            "I sold the boat the day before yesterday.",
+            "I sold the boat the day before yesterday. (the day before yesterday: 2031-05-10)",
+        ),
+        ("A mudança é neste fim de semana.", "A mudança é neste fim de semana. (neste fim de semana: 2031-05-17)"),
+        ("Volto daqui a duas semanas.", "Volto daqui a duas semanas. (daqui a duas semanas: 2031-05-26)"),
+        ("No mês que vem não.", "No mês que vem não. (mês que vem: 2031-06)"),
+        ("We met two years ago", "We met two years ago (two years ago: 2029)"),
         ("Yoga is on Mondays and Fridays, terça e quinta também.", None),
         ("The rent is due on 5 May, in two hours.", None),
     ],

@@ -80,7 +80,9 @@ def test_what_users_say_of_themselves_is_labelled_in_the_language_of_the_pack(la
 
 def test_a_turn_said_on_another_day_has_the_date_of_its_words():
     said = time_point("t1", "user: The vet comes tomorrow.")
-    assert "- user: The vet comes tomorrow (2026-03-03)." in text_of(packed(D2, part(M.EPISODIC, said), lang="en"))
+    assert "- user: The vet comes tomorrow. (tomorrow: 2026-03-03)" in text_of(
+        packed(D2, part(M.EPISODIC, said), lang="en")
+    )
 
 
 @pytest.mark.parametrize(
