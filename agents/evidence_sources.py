@@ -22,7 +22,7 @@ from agents.core.cognition.sources import by_keys, fused, is_near_enough, retrie
 from agents.core.cognition.theme_activator import MAX_THEMES, activated, theme_terms
 from agents.core.retrieval import evidence, relevance
 from agents.core.retrieval.evidence import JudgedHit
-from agents.document_search import CANDIDATES, COLLECTION, by_section
+from agents.document_search import CANDIDATES, COLLECTION, by_block
 from agents.errors import Unavailable
 from agents.ports.graph import CognitionGraph, GraphReader
 from agents.ports.models import Clock
@@ -154,7 +154,7 @@ class EvidenceSources:
             hits = [*hits, *(hit for hit in found.found if hit.passage.id not in known)]
             best = max((hit.scores["bm25"] for hit in hits), default=0.0)
             hits = [replace(hit, score=relevance.rank(hit.scores, best)) for hit in hits]
-        return by_section(hits)
+        return by_block(hits)
 
     async def _said(self, state: CognitiveState, leaf: LeafSearch) -> _Answered[Hit]:
         """What the asker's own conversations have, as packs see them; nothing is asked where the pack needs none."""

@@ -261,7 +261,7 @@ class EntityMention(Value):
 
 
 class ChunkEntry(EntryBase):
-    """A passage of a document; `context` is what surrounds it and is searched with it, never shown."""
+    """A passage, of `block` where that was cut for its length; `context`, around it, is searched and never shown."""
 
     kind: Literal["chunk"] = "chunk"
     title: str
@@ -269,6 +269,7 @@ class ChunkEntry(EntryBase):
     position: int
     context: str = ""
     page: Absent[int] = None
+    block: Absent[int] = None
     entities: tuple[EntityMention, ...] = ()
 
 
@@ -332,10 +333,7 @@ Entry = Annotated[
 
 
 class KnowledgeRecorded(Event):
-    """What one document (or a batch of it) adds to memory; same content, same ids: storing it twice changes nothing.
-
-    A version without entries is that of a deleted document.
-    """
+    """What one document, or a batch of it, adds to memory, the same for the same content; without entries: deleted."""
 
     TYPE: ClassVar[str] = "memory.knowledge-recorded.v1"
     document_id: Id

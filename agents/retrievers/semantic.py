@@ -19,7 +19,7 @@ from agents.core.language import text
 from agents.core.language.interrogatives import asks_for_documents
 from agents.core.retrieval import evidence
 from agents.core.retrieval.evidence import JudgedHit
-from agents.document_search import CANDIDATES, COLLECTION, by_section
+from agents.document_search import CANDIDATES, COLLECTION, by_block
 from agents.errors import Unavailable
 from agents.ports.graph import GraphReader
 from agents.ports.models import Clock, TokenCounter
@@ -64,7 +64,7 @@ class SemanticRetriever(Retriever):
             return await self._documents(ask)
         limit = ask.source.limit or 10
         (found, named), error = await self._access.searched(*ask.asker, partial(self._found, ask, limit))
-        hits, *of_parts = map(by_section, found)
+        hits, *of_parts = map(by_block, found)
         kept, below = evidence.worth_showing(hits, "documents", ask.plan.as_of, limit, of_parts)
         items = [*chain.from_iterable(each.items for each in named), *(_to_item(each, ask) for each in kept)]
         items.sort(key=lambda item: -evidence.preference(item.score, item.recorded_at, ask.plan.as_of))

@@ -162,10 +162,10 @@ class KnowledgeWriter:
 
 
 def searchable(entry: Entry) -> Passage | None:
-    page: dict[str, int] = {}
+    place: dict[str, int] = {}
     match entry:
         case ChunkEntry():
-            page = {} if entry.page is None else {"page": entry.page}
+            place = {name: at for name, at in (("page", entry.page), ("block", entry.block)) if at is not None}
             kind, title, text, context, position = "chunk", entry.title, entry.text, entry.context, entry.position
         case DefinitionEntry():
             kind, title, text, context, position = "definition", entry.title, entry.text, "", 0
@@ -184,5 +184,5 @@ def searchable(entry: Entry) -> Passage | None:
         recorded_at=entry.recency,
         context=context,
         access_level=entry.access_level,
-        fields={"title": title, "document_id": entry.document_id, "position": position, **page},
+        fields={"title": title, "document_id": entry.document_id, "position": position, **place},
     )

@@ -22,7 +22,7 @@ from typing import Any
 from agents.core.cognition.opening import CognitionOptions
 from agents.core.cognition.route import step_after
 from agents.core.language import text
-from agents.document_search import CANDIDATES, COLLECTION, by_section
+from agents.document_search import CANDIDATES, COLLECTION, by_block
 from agents.ports.passages import Passage, PassageQuery
 from agents.stages.cognition import CognitionAgent
 from bench import filling
@@ -156,7 +156,7 @@ class Packs:
             self._index.search(TENANT, COLLECTION, query),
             self._graph.named(TENANT, reader="u0", terms=asked.split(), access_level="public", as_of=AS_OF, limit=10),
         )
-        by_section(found)
+        by_block(found)
         self.took.append((time.perf_counter() - began) * 1000)
 
     @contextlib.asynccontextmanager

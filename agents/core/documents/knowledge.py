@@ -162,6 +162,7 @@ def _chunks(
                 position=position,
                 context=passage.context,
                 page=passage.page,
+                block=passage.block,
                 entities=tuple(EntityMention(name=each.name, kind=each.kind) for each in entities(passage.text)),
                 **common,
             )

@@ -1,10 +1,12 @@
-"""Passages that never mix two headings: whole paragraphs, short ones joined, up to about 100 words.
+"""Passages that never mix two headings: whole paragraphs, short ones joined, up to about 100 words; one per question
+where a section is a list of questions with their answers.
 
 Blocks over 220 words are cut: a paragraph between sentences, a list between items, a table between rows with its
 header repeated, a fence between lines with its fence repeated.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -21,6 +23,8 @@ PARAGRAPH = "\n\n"
 # Encoded bytes have no word breaks: this number of characters counts as one word.
 WORD_CHARS = 60
 
+# A line of its own, or the words before an answer: `**Can I pay later?** Yes`, `Q: Can I pay later?`.
+_ASKED = re.compile(r"[^.!?\n]{3,200}\?")
 _RULE = re.compile(r"\s*\|[\s:|-]*-[\s:|-]*\|\s*")
 
 
@@ -28,13 +32,15 @@ _RULE = re.compile(r"\s*\|[\s:|-]*-[\s:|-]*\|\s*")
 class DocumentPassage:
     """Text under one heading, and its first page, where there are pages.
 
-    `context` is the end of the passage before and the start of the one after.
+    `context` is the end of the passage before and the start of the one after. `block`: the number of the document's
+    block that was cut for its length, of which this is a piece.
     """
 
     path: tuple[str, ...]
     text: str
     context: str = ""
     page: int | None = None
+    block: int | None = None
 
 
 def word_count(text: str) -> int:
@@ -44,9 +50,20 @@ def word_count(text: str) -> int:
 def passages(found: Sequence[Block], lang: str) -> list[DocumentPassage]:
     """The passages of blocks in order; apart from `context` they depend only on the blocks under their heading."""
     out: list[DocumentPassage] = []
-    for path, section in groupby(found, key=lambda block: block.path):
-        out += [DocumentPassage(path, text, page=page) for text, page in _packed(_pieces(section, lang))]
-    return [replace(passage, context=_context(out, at, lang)) for at, passage in enumerate(out)]
+    for path, numbered in groupby(enumerate(found), key=lambda each: each[1].path):
+        section = list(numbered)
+        out += [DocumentPassage(path, *fields) for fields in _packed(_pieces(section, lang), _questions(section))]
+    held = Counter(passage.block for passage in out)
+    return [
+        replace(passage, context=_context(out, at, lang), block=passage.block if held[passage.block] > 1 else None)
+        for at, passage in enumerate(out)
+    ]
+
+
+def _questions(section: Sequence[tuple[int, Block]]) -> frozenset[int]:
+    """The blocks that begin with a question, in a section of several: what follows each is its answer."""
+    asked = [number for number, block in section if block.kind == "text" and _ASKED.match(block.text)]
+    return frozenset(asked if len(asked) > 1 else ())
 
 
 def _context(found: Sequence[DocumentPassage], at: int, lang: str) -> str:
@@ -68,27 +85,36 @@ class _Piece:
     words: int
     joint: str
     page: int | None
+    block: int
+    is_cut: bool
 
 
-def _pieces(section: Iterable[Block], lang: str) -> Iterator[_Piece]:
-    for block in section:
-        for number, text in enumerate(_cut(block, lang)):
+def _pieces(section: Iterable[tuple[int, Block]], lang: str) -> Iterator[_Piece]:
+    for at, block in section:
+        cut = _cut(block, lang)
+        for number, text in enumerate(cut):
             joint = PARAGRAPH if number == 0 else " " if block.kind == "text" else "\n"
-            yield _Piece(text, word_count(text), joint, block.page)
+            yield _Piece(text, word_count(text), joint, block.page, at, len(cut) > 1)
 
 
-def _packed(pieces: Iterable[_Piece]) -> list[tuple[str, int | None]]:
-    """Parts joined until a passage is full; a short rest joins the passage before it if there is room."""
-    out: list[tuple[str, int, int | None]] = []
+def _packed(pieces: Iterable[_Piece], questions: frozenset[int]) -> list[tuple[str, str, int | None, int | None]]:
+    """Parts joined until a passage is full, up to the next question; a short rest joins the passage before it if there
+    is room.
+
+    Each is a text, no context yet, a page and the block that it is a piece of.
+    """
+    out: list[tuple[str, int, int | None, int | None]] = []
     for piece in pieces:
-        text, words, page = out[-1] if out else ("", 0, None)
+        text, words, page, block = out[-1] if out else ("", 0, None, None)
         same = piece.joint != PARAGRAPH
+        asks = piece.block in questions and not same
         room = words < TARGET_WORDS and words + piece.words <= JOINED_WORDS
-        if out and (room or words + piece.words <= (MAX_WORDS if same else FULL_WORDS)):
-            out[-1] = (text + piece.joint + piece.text, words + piece.words, page)
+        cut = piece.block if piece.is_cut else None
+        if out and not asks and (room or words + piece.words <= (MAX_WORDS if same else FULL_WORDS)):
+            out[-1] = (text + piece.joint + piece.text, words + piece.words, page, cut if block is None else block)
         else:
-            out.append((piece.text, piece.words, piece.page))
-    return [(text, page) for text, _, page in out]
+            out.append((piece.text, piece.words, piece.page, cut))
+    return [(text, "", page, block) for text, _, page, block in out]
 
 
 def _cut(block: Block, lang: str) -> list[str]:

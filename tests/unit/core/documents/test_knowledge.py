@@ -87,6 +87,28 @@ def sentence_list(count: int, word: str = "palavra") -> str:
 
 
 @pytest.mark.covers("AC-83")
+@pytest.mark.parametrize("question", ["**{}?** ", "{}?\n\n", "Q: {}?\nA: "])
+def test_a_list_of_questions_is_a_passage_for_each_with_its_answer(question: str) -> None:
+    asked = ("Can I bring a dog", "Where do I park", "Is there a lift")
+    said = ("Yes, on a lead.", "Behind the hall, for two euros.", "Not yet.")
+    text = "\n\n".join(question.format(one) + other for one, other in zip(asked, said, strict=True))
+    found = chunks(f"# Questions\n\n{text}")
+    assert [said[n] in each.text and asked[n] in each.text for n, each in enumerate(found)] == [True] * 3
+
+
+def test_one_question_in_a_section_is_joined_with_what_stands_before_it() -> None:
+    assert len(chunks("# Visits\n\nThe hall opens at nine.\n\nWho has a key? The porter has one.")) == 1
+
+
+def test_only_pieces_of_one_block_that_was_cut_know_their_block() -> None:
+    long = " ".join(f"The tenant pays for part {n} of the roof and of the stairs of the house." for n in range(40))
+    found = chunks(f"# Lease\n\nThe lease runs for nine years.\n\n{long}\n\n## End\n\nIt ends in May.")
+    pieces = [each for each in found if "tenant" in each.text]
+    assert len(pieces) > 1
+    assert {each.block for each in pieces} == {1}
+    assert [each.block for each in found if each not in pieces] == [None]
+
+
 def test_passages_follow_the_headings_and_carry_them_as_their_title() -> None:
     found = chunks(HANDBOOK)
     assert [chunk.title for chunk in found] == [
