@@ -39,7 +39,10 @@ class Provenance(Value):
 
 
 class ItemBase(Value):
-    """The fields of all items: source, time of recording, access level, rank and the reason they were kept."""
+    """The fields of all items: source, time of recording, access level, rank and the reason they were kept.
+
+    `covers`: the words of the question that a retrieved item has.
+    """
 
     id: Id
     provenance: Provenance
@@ -50,6 +53,7 @@ class ItemBase(Value):
     scores: dict[str, float] = Field(default_factory=dict)
     tokens: int = Field(default=0, ge=0)
     truncated: bool = False
+    covers: Absent[tuple[str, ...]] = None
 
 
 class MessageItem(ItemBase):

@@ -112,7 +112,8 @@ class JoinOpened(PlanTerms):
     """The plan's terms, on the partition where its parts arrive.
 
     `looks_up`: whether memory is searched for an answer to the message. It is absent in records from before 0.2, whose
-    packs are made again by the rules of that time. `profile` is stored in the graph with the decision.
+    packs are made again by the rules of that time. `profile` is stored in the graph with the decision. `selection`: the
+    version of the rules that select the pack's evidence; absent in records from before there was one.
     """
 
     TYPE: ClassVar[str] = "retrieval.join-opened.v1"
@@ -123,6 +124,7 @@ class JoinOpened(PlanTerms):
     signals: tuple[Signal, ...]
     profile: Absent[QueryProfile] = None
     looks_up: Absent[bool] = None
+    selection: Absent[Literal[1]] = None
 
 
 class PartStatus(StrEnum):

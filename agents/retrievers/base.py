@@ -16,7 +16,7 @@ from agents.concurrency import timeout
 from agents.core.language.question_parts import asked_parts
 from agents.core.packs import profiles
 from agents.core.packs.rendering import line
-from agents.core.retrieval import ranking
+from agents.core.retrieval import evidence, ranking
 from agents.core.retrieval.evidence import JudgedHit
 from agents.errors import Unavailable
 from agents.ports.models import Clock, TokenCounter
@@ -33,6 +33,8 @@ MIN_BUDGET = timedelta(milliseconds=50)
 # After a stall of the event loop as long as this, the timeout may be its fault and the store's answer may be there.
 STALL_S = 0.02
 EVIDENCE = frozenset({MemoryClass.EPISODIC, MemoryClass.SEMANTIC, MemoryClass.PROCEDURAL, MemoryClass.CLAIMS})
+# The fields of items in which they say something.
+SAID_IN = ("title", "name", "process_name", "text", "definition", "label", "explanation", "subject", "value")
 EXPIRED = "expired: its plan was read after the deadline of the pack"
 
 
@@ -98,7 +100,7 @@ class RetrievalRequest:
 class RetrievalResult:
     """Items, best first; `error` names a source that failed, while the other items still count.
 
-    `dropped` are the best items below the relevance threshold.
+    `dropped` are the items that were found and left out, of those below the relevance threshold the best.
     """
 
     items: Sequence[Item]
@@ -181,9 +183,12 @@ class Retriever(ABC):
             async with self.limit(seconds):
                 for source in asked:
                     found = await self.fetch(RetrievalRequest(plan, source, conversation))
-                    wanted = [item for item in found.items if profiles.is_asked_for(item, source)]
-                    items += ranking.fit(wanted, partial(self._count, plan.lang), source.max_tokens)
-                    dropped += found.dropped
+                    wanted = [self._covering(plan, each) for each in found.items if profiles.is_asked_for(each, source)]
+                    # A source that may spend the whole budget is held to it where the pack is made.
+                    cap = source.max_tokens if source.max_tokens < plan.max_tokens else None
+                    kept, over = ranking.fit(wanted, partial(self._count, plan.lang), cap)
+                    items += kept
+                    dropped += [*found.dropped, *(_over_share(self.memory, each) for each in over)]
                     error = error or found.error
         except TimeoutError:
             status, error = PartStatus.TIMEOUT, f"no answer within {seconds:.3f} s"
@@ -197,6 +202,13 @@ class Retriever(ABC):
         """Whether the pack would have no evidence without this class: it is then worth waiting for to the end."""
         asked = {source.memory_class for source in plan.sources if source.skip is None}
         return asked & EVIDENCE == {self.memory}
+
+    def _covering(self, plan: RetrievalPlan, item: Item) -> Item:
+        """The item with the words of the question that it has; a searched one has them from its search."""
+        if self.memory not in EVIDENCE or item.covers is not None:
+            return item
+        said = " ".join(str(getattr(item, name, "")) for name in SAID_IN)
+        return item.model_copy(update={"covers": evidence.covers(plan.query, plan.lang, said, plan.lang)})
 
     def _count(self, lang: str, item: Item) -> int:
         return self._tokens.count(line(item, lang))
@@ -223,9 +235,13 @@ def _part(
     )
 
 
-def irrelevant(memory: MemoryClass, below: Sequence[JudgedHit[Hit]]) -> list[Dropped]:
-    """The items below the relevance threshold, as the pack lists them."""
+def _over_share(memory: MemoryClass, item: Item) -> Dropped:
+    return Dropped(id=item.id, memory_class=memory, reason="budget", tokens=item.tokens, score=item.score)
+
+
+def not_shown(memory: MemoryClass, hits: Sequence[JudgedHit[Hit]]) -> list[Dropped]:
+    """The hits that are left out, as the pack lists them."""
     return [
-        Dropped(id=each.hit.passage.id, memory_class=memory, reason="irrelevant", tokens=0, score=each.probability)
-        for each in below
+        Dropped(id=each.hit.passage.id, memory_class=memory, reason=each.left_out, tokens=0, score=each.probability)
+        for each in hits
     ]

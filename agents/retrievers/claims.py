@@ -18,7 +18,7 @@ from agents.core.claims.lifecycle import ClaimUpdate, Utterance
 from agents.core.claims.statements import Statement
 from agents.core.claims.subjects import filed_under
 from agents.core.language import contradiction
-from agents.core.packs.trimming import ORIGINAL
+from agents.core.packs.draft import ORIGINAL
 from agents.errors import Unavailable
 from agents.ports.graph import ClaimsFound, GraphReader
 from agents.ports.models import Clock, TokenCounter

@@ -16,6 +16,7 @@ from agents.core.claims import questions, summaries
 from agents.core.language import dates, interrogatives, text
 from agents.core.language.dates import Span
 from agents.core.language.messages import message
+from agents.core.packs.selection import STATED
 from agents.core.retrieval import date_questions, evidence, turn_currency
 from agents.core.retrieval.evidence import JudgedHit
 from agents.core.retrieval.turn_currency import Mark
@@ -23,9 +24,9 @@ from agents.core.retrieval.turn_parts import message_of
 from agents.errors import Unavailable
 from agents.ports.graph import GraphReader
 from agents.ports.models import Clock, TokenCounter
-from agents.ports.passages import Hit, PassageIndex
+from agents.ports.passages import Hit, Passage, PassageIndex
 from agents.ports.sessions import WorkingSets
-from agents.retrievers.base import RetrievalRequest, RetrievalResult, Retriever, irrelevant
+from agents.retrievers.base import RetrievalRequest, RetrievalResult, Retriever, not_shown
 from agents.turn_search import CANDIDATES, COLLECTION, others, past_turns
 from schemas.base import derive
 from schemas.items import ConversationSummary, Item, Provenance, TimePoint
@@ -72,12 +73,8 @@ class EpisodicRetriever(Retriever):
                 return await self._relevant(ask)
 
     async def _last(self, ask: RetrievalRequest) -> Sequence[Item]:
-        """The newest summary of this conversation, else of the user's previous one."""
-        limit = ask.source.limit or 1
-        current = await self._of_conversation(ask, limit)
-        if current:
-            return current
-        return await self._previous(ask, limit)
+        """The newest summary of this conversation; another one has to be found by a search."""
+        return await self._of_conversation(ask, ask.source.limit or 1)
 
     async def _of_conversation(self, ask: RetrievalRequest, limit: int) -> Sequence[ConversationSummary]:
         try:
@@ -115,13 +112,6 @@ class EpisodicRetriever(Retriever):
         )
         return (item,) if item.text else ()
 
-    async def _previous(self, ask: RetrievalRequest, limit: int) -> Sequence[ConversationSummary]:
-        found = await self._graph.summaries(
-            ask.tenant, user_id=ask.plan.user_id, conversation_id=None, as_of=ask.plan.as_of, limit=limit + MAX_RECENT
-        )
-        others = [s for s in found if s.conversation_id != ask.plan.conversation_id]
-        return [s.model_copy(update={"origin": "previous"}) for s in others[:limit]]
-
     async def _current_and_relevant(self, ask: RetrievalRequest) -> RetrievalResult:
         # At once: each waits for another server.
         (current, error), relevant = await asyncio.gather(self._current(ask), self._relevant(ask))
@@ -150,8 +140,8 @@ class EpisodicRetriever(Retriever):
         if listed:
             return RetrievalResult([*events, *_listed(found[0], ask)], error)
         read = sum(len(hit.passage.text) for hits in found for hit in hits)
-        items, below = await beside_loop(read, partial(self._shown, ask, limit, found, events))
-        return RetrievalResult(items, error, irrelevant(self.memory, below))
+        items, left_out = await beside_loop(read, partial(self._shown, ask, limit, found, events))
+        return RetrievalResult(items, error, not_shown(self.memory, left_out))
 
     async def _said(self, ask: RetrievalRequest, when: Span) -> RetrievalResult:
         """What was said at the time asked about, one line each: the time decides, and not the words."""
@@ -166,11 +156,12 @@ class EpisodicRetriever(Retriever):
     def _shown(
         self, ask: RetrievalRequest, limit: int, found: Sequence[Sequence[Hit]], events: Sequence[TimePoint]
     ) -> tuple[Sequence[Item], Sequence[JudgedHit[Hit]]]:
-        """What is shown of the hits, with the events, best first; and the best hits that are too unlikely."""
+        """What is shown of the hits, with the events, best first; and the hits left out."""
         said, *of_parts = (others(hits, ask.plan.message_id, ask.plan.query) for hits in found)
-        kept, below = evidence.worth_showing(said, "turns", ask.plan.as_of, limit, of_parts)
+        kept, left_out = evidence.worth_showing(said, "turns", ask.plan.as_of, limit, of_parts)
         # A summary repeats its turns at five times their length, so it is shown only as the best hit.
         shown = [each for place, each in enumerate(kept) if not place or each.hit.passage.kind != "summary"]
+        left_out += [replace(each, left_out="duplicate") for each in kept if each not in shown]
         marks = turn_currency.marks(ask.plan.query, ask.plan.lang, past_turns([each.hit for each in kept]), ask.context)
         shown = _raise_replacing(shown, marks)
         # A message and its dated event say the same: the more probable of the two is shown, or the message where it is
@@ -185,7 +176,7 @@ class EpisodicRetriever(Retriever):
             if message_of(each.hit.passage.id) not in said_by
         ]
         items.sort(key=lambda item: -evidence.preference(item.score, item.recorded_at, ask.plan.as_of))
-        return items, below
+        return items, left_out
 
     async def _events(self, ask: RetrievalRequest) -> tuple[Sequence[TimePoint], str | None]:
         """Events of the user's conversations in the time asked about, most probable first, and the error if any."""
@@ -212,8 +203,8 @@ class EpisodicRetriever(Retriever):
         hits = await self._index.search(ask.tenant, COLLECTION, wanted)
         topics = [text.content_set(str(hit.passage.fields.get("topic", "")), ask.plan.lang) for hit in hits]
         about = [hit for hit, topic in zip(hits, topics, strict=True) if terms & topic]
-        kept, _ = evidence.worth_showing(about, "turns", ask.plan.as_of, ask.source.limit or 8)
-        return RetrievalResult([to_item(each, ask) for each in kept])
+        kept, left_out = evidence.worth_showing(about, "turns", ask.plan.as_of, ask.source.limit or 8)
+        return RetrievalResult([to_item(each, ask) for each in kept], None, not_shown(self.memory, left_out))
 
 
 def _label(fields: Mapping[str, Any], shown: str, lang: str) -> str:
@@ -262,16 +253,9 @@ def to_item(judged: JudgedHit[Hit], ask: RetrievalRequest, mark: Mark | None = N
     """The item of a hit: a time point for a past message, a summary for a summary."""
     hit = judged.hit
     passage, fields = hit.passage, hit.passage.fields
-    place = Provenance(store="index", id=passage.id)
-    if "topic_name" in fields:
-        place = Provenance(
-            topic=str(fields["topic_name"]),
-            partition=int(fields["partition"]),
-            offset=int(fields["offset"]),
-            store="index",
-            id=passage.id,
-        )
-    reason = evidence.reason(evidence.covers(ask.plan.query, ask.plan.lang, passage.text, passage.lang))
+    place = _place(passage)
+    covered = evidence.covers(ask.plan.query, ask.plan.lang, passage.text, passage.lang)
+    reason = evidence.reason(covered)
     if passage.kind == "summary":
         return ConversationSummary(
             id=passage.id,
@@ -281,6 +265,7 @@ def to_item(judged: JudgedHit[Hit], ask: RetrievalRequest, mark: Mark | None = N
             reason=reason,
             score=judged.probability,
             scores=dict(hit.scores),
+            covers=covered,
             conversation_id=passage.conversation_id or "",
             text=passage.text,
             topic=str(fields.get("topic", "")),
@@ -288,6 +273,7 @@ def to_item(judged: JudgedHit[Hit], ask: RetrievalRequest, mark: Mark | None = N
             to_seq=int(fields.get("to_seq", 0)),
             origin="current" if passage.conversation_id == ask.plan.conversation_id else "previous",
         )
+    said = evidence.stated(ask.plan.query, ask.plan.lang, passage.text, passage.lang)
     shown = evidence.excerpt(ask.plan.query, ask.plan.lang, passage.text, passage.lang, context=ask.context)
     return TimePoint(
         id=passage.id,
@@ -296,10 +282,24 @@ def to_item(judged: JudgedHit[Hit], ask: RetrievalRequest, mark: Mark | None = N
         access_level=passage.access_level,
         reason=f"{reason}; {mark.reason()}" if mark else reason,
         score=judged.probability,
-        scores=dict(hit.scores),
+        scores={**hit.scores, STATED: said},
+        covers=covered,
         label=_label(fields, shown, ask.plan.lang),
         truncated=shown != passage.text,
         at=passage.recorded_at,
         kind="message",
         holds=mark.holds if mark else None,
+    )
+
+
+def _place(passage: Passage) -> Provenance:
+    fields = passage.fields
+    if "topic_name" not in fields:
+        return Provenance(store="index", id=passage.id)
+    return Provenance(
+        topic=str(fields["topic_name"]),
+        partition=int(fields["partition"]),
+        offset=int(fields["offset"]),
+        store="index",
+        id=passage.id,
     )

@@ -15,7 +15,7 @@ from agents.core.retrieval import evidence
 from agents.ports.graph import GraphReader, Playbook
 from agents.ports.models import Clock, TokenCounter
 from agents.ports.passages import Hit, PassageIndex
-from agents.retrievers.base import RetrievalRequest, RetrievalResult, Retriever, irrelevant
+from agents.retrievers.base import RetrievalRequest, RetrievalResult, Retriever, not_shown
 from schemas.items import AccessLevel, Item
 from schemas.retrieval import MemoryClass
 
@@ -36,14 +36,14 @@ class ProceduralRetriever(Retriever):
         """The processes above the relevance threshold, most probable first, each followed by its steps in order."""
         ((hits, *of_parts), playbooks), error = await self._access.searched(*ask.asker, partial(self._found, ask))
         known = {playbook.process.id: playbook for playbook in playbooks}
-        kept, below = evidence.worth_showing(hits, "documents", ask.plan.as_of, ask.source.limit or 2, of_parts)
+        kept, left_out = evidence.worth_showing(hits, "documents", ask.plan.as_of, ask.source.limit or 2, of_parts)
         items: list[Item] = []
         for each in kept:
             playbook = known.get(each.hit.passage.id)
             if playbook is not None:
                 scored = {"score": each.probability}
                 items += [playbook.process.model_copy(update=scored), *playbook.steps]
-        return RetrievalResult(items, error, irrelevant(self.memory, below))
+        return RetrievalResult(items, error, not_shown(self.memory, left_out))
 
     async def _found(
         self, ask: RetrievalRequest, access: AccessLevel

@@ -24,7 +24,7 @@ from agents.errors import Unavailable
 from agents.ports.graph import GraphReader
 from agents.ports.models import Clock, TokenCounter
 from agents.ports.passages import Hit, PassageIndex
-from agents.retrievers.base import RetrievalRequest, RetrievalResult, Retriever, irrelevant
+from agents.retrievers.base import RetrievalRequest, RetrievalResult, Retriever, not_shown
 from schemas.items import AccessLevel, Chunk, ClaimItem, Concept, Item, Knowledge, Provenance
 from schemas.memory import ClaimAsserted
 from schemas.policy import DEFAULT_POLICY, ContextPolicy
@@ -65,11 +65,11 @@ class SemanticRetriever(Retriever):
         limit = ask.source.limit or 10
         (found, named), error = await self._access.searched(*ask.asker, partial(self._found, ask, limit))
         hits, *of_parts = map(by_block, found)
-        kept, below = evidence.worth_showing(hits, "documents", ask.plan.as_of, limit, of_parts)
+        kept, left_out = evidence.worth_showing(hits, "documents", ask.plan.as_of, limit, of_parts)
         items = [*chain.from_iterable(each.items for each in named), *(_to_item(each, ask) for each in kept)]
         items.sort(key=lambda item: -evidence.preference(item.score, item.recorded_at, ask.plan.as_of))
         wrong = next((each.error for each in named if each.error), None)
-        return RetrievalResult(items, error or wrong, irrelevant(self.memory, below))
+        return RetrievalResult(items, error or wrong, not_shown(self.memory, left_out))
 
     async def _documents(self, ask: RetrievalRequest) -> RetrievalResult:
         """The documents that there are, one line each; those whose titles the question names, where it names some."""
@@ -213,12 +213,14 @@ def _to_item(judged: JudgedHit[Hit], ask: RetrievalRequest) -> Item:
     passage = hit.passage
     fields = passage.fields
     said = f"{fields.get('title', '')} {passage.text}"
+    covered = evidence.covers(ask.plan.query, ask.plan.lang, said, passage.lang)
     common: dict[str, object] = {
         "id": passage.id,
         "provenance": Provenance(store="index", id=passage.id),
         "recorded_at": passage.recorded_at,
         "access_level": passage.access_level,
-        "reason": evidence.reason(evidence.covers(ask.plan.query, ask.plan.lang, said, passage.lang)),
+        "reason": evidence.reason(covered),
+        "covers": covered,
         "score": judged.probability,
         "scores": dict(hit.scores),
     }
@@ -228,12 +230,14 @@ def _to_item(judged: JudgedHit[Hit], ask: RetrievalRequest) -> Item:
         case "concept":
             return Concept(**common, name=str(fields.get("title", "")), definition=passage.text)
         case _:
+            shown = evidence.matching_rows(ask.plan.query, ask.plan.lang, passage.text, passage.lang)
             return Chunk(
                 **common,
+                truncated=shown != passage.text,
                 chunk_uid=passage.id,
                 document_id=str(fields.get("document_id", "")),
                 title=str(fields.get("title", "")),
-                text=passage.text,
+                text=shown,
                 position=int(fields.get("position", 0)),
                 page=fields.get("page"),
             )

@@ -1245,7 +1245,8 @@ func (v FeedbackGiven) MarshalJSON() ([]byte, error) {
 // JoinOpened: The plan's terms, on the partition where its parts arrive.
 //
 // `looks_up`: whether memory is searched for an answer to the message. It is absent in records from before 0.2, whose
-// packs are made again by the rules of that time. `profile` is stored in the graph with the decision.
+// packs are made again by the rules of that time. `profile` is stored in the graph with the decision. `selection`: the
+// version of the rules that select the pack's evidence; absent in records from before there was one.
 //
 // Its ce_type is retrieval.join-opened.v1.
 type JoinOpened struct {
@@ -1279,6 +1280,7 @@ type JoinOpened struct {
 	Signals             []Signal                   `json:"signals"`
 	Profile             *QueryProfile              `json:"profile,omitzero"`
 	LooksUp             *bool                      `json:"looks_up,omitzero"`
+	Selection           int64                      `json:"selection"`
 	Extra               map[string]json.RawMessage `json:"-"`
 }
 
@@ -1312,10 +1314,8 @@ func (v JoinTicked) MarshalJSON() ([]byte, error) {
 	return write(plain(v), v.Extra)
 }
 
-// KnowledgeRecorded: What one document (or a batch of it) adds to memory; same content, same ids: storing it twice
-// changes nothing.
-//
-// A version without entries is that of a deleted document.
+// KnowledgeRecorded: What one document, or a batch of it, adds to memory, the same for the same content; without
+// entries: deleted.
 //
 // Its ce_type is memory.knowledge-recorded.v1.
 type KnowledgeRecorded struct {
@@ -1863,6 +1863,7 @@ type Chunk struct {
 	Scores      map[string]float64         `json:"scores,omitzero"`
 	Tokens      *int64                     `json:"tokens,omitzero"`
 	Truncated   *bool                      `json:"truncated,omitzero"`
+	Covers      []string                   `json:"covers,omitzero"`
 	Type        string                     `json:"type"`
 	ChunkUID    string                     `json:"chunk_uid"`
 	DocumentID  string                     `json:"document_id"`
@@ -1883,7 +1884,8 @@ func (v Chunk) MarshalJSON() ([]byte, error) {
 	return write(plain(v), v.Extra)
 }
 
-// ChunkEntry: A passage of a document; `context` is what surrounds it and is searched with it, never shown.
+// ChunkEntry: A passage, of `block` where that was cut for its length; `context`, around it, is searched and never
+// shown.
 type ChunkEntry struct {
 	ID         string `json:"id"`
 	DocumentID string `json:"document_id"`
@@ -1897,6 +1899,7 @@ type ChunkEntry struct {
 	Position    int64                      `json:"position"`
 	Context     *string                    `json:"context,omitzero"`
 	Page        *int64                     `json:"page,omitzero"`
+	Block       *int64                     `json:"block,omitzero"`
 	Entities    []EntityMention            `json:"entities,omitzero"`
 	Extra       map[string]json.RawMessage `json:"-"`
 }
@@ -1943,6 +1946,7 @@ type ClaimItem struct {
 	Scores      map[string]float64         `json:"scores,omitzero"`
 	Tokens      *int64                     `json:"tokens,omitzero"`
 	Truncated   *bool                      `json:"truncated,omitzero"`
+	Covers      []string                   `json:"covers,omitzero"`
 	Type        string                     `json:"type"`
 	ClaimID     string                     `json:"claim_id"`
 	Author      ClaimItemAuthor            `json:"author"`
@@ -2154,6 +2158,7 @@ type Concept struct {
 	Scores      map[string]float64         `json:"scores,omitzero"`
 	Tokens      *int64                     `json:"tokens,omitzero"`
 	Truncated   *bool                      `json:"truncated,omitzero"`
+	Covers      []string                   `json:"covers,omitzero"`
 	Type        string                     `json:"type"`
 	Name        string                     `json:"name"`
 	Definition  string                     `json:"definition"`
@@ -2225,6 +2230,7 @@ type Contradiction struct {
 	Scores      map[string]float64         `json:"scores,omitzero"`
 	Tokens      *int64                     `json:"tokens,omitzero"`
 	Truncated   *bool                      `json:"truncated,omitzero"`
+	Covers      []string                   `json:"covers,omitzero"`
 	Type        string                     `json:"type"`
 	ClaimID     string                     `json:"claim_id"`
 	Contradicts string                     `json:"contradicts"`
@@ -2258,6 +2264,7 @@ type ConversationSummary struct {
 	Scores         map[string]float64 `json:"scores,omitzero"`
 	Tokens         *int64             `json:"tokens,omitzero"`
 	Truncated      *bool              `json:"truncated,omitzero"`
+	Covers         []string           `json:"covers,omitzero"`
 	Type           string             `json:"type"`
 	ConversationID string             `json:"conversation_id"`
 	Text           string             `json:"text"`
@@ -2481,6 +2488,7 @@ type Knowledge struct {
 	Scores      map[string]float64 `json:"scores,omitzero"`
 	Tokens      *int64             `json:"tokens,omitzero"`
 	Truncated   *bool              `json:"truncated,omitzero"`
+	Covers      []string           `json:"covers,omitzero"`
 	Type        string             `json:"type"`
 	Title       string             `json:"title"`
 	Text        string             `json:"text"`
@@ -2564,6 +2572,7 @@ type MessageItem struct {
 	Scores      map[string]float64         `json:"scores,omitzero"`
 	Tokens      *int64                     `json:"tokens,omitzero"`
 	Truncated   *bool                      `json:"truncated,omitzero"`
+	Covers      []string                   `json:"covers,omitzero"`
 	Type        string                     `json:"type"`
 	MessageID   string                     `json:"message_id"`
 	Role        MessageItemRole            `json:"role"`
@@ -2646,6 +2655,7 @@ type Objective struct {
 	Scores      map[string]float64         `json:"scores,omitzero"`
 	Tokens      *int64                     `json:"tokens,omitzero"`
 	Truncated   *bool                      `json:"truncated,omitzero"`
+	Covers      []string                   `json:"covers,omitzero"`
 	Type        string                     `json:"type"`
 	Title       string                     `json:"title"`
 	Status      string                     `json:"status"`
@@ -2794,6 +2804,7 @@ type PersonaItem struct {
 	Scores        map[string]float64         `json:"scores,omitzero"`
 	Tokens        *int64                     `json:"tokens,omitzero"`
 	Truncated     *bool                      `json:"truncated,omitzero"`
+	Covers        []string                   `json:"covers,omitzero"`
 	Type          string                     `json:"type"`
 	UserID        string                     `json:"user_id"`
 	UserRole      string                     `json:"user_role"`
@@ -2859,6 +2870,7 @@ type Process struct {
 	Scores      map[string]float64         `json:"scores,omitzero"`
 	Tokens      *int64                     `json:"tokens,omitzero"`
 	Truncated   *bool                      `json:"truncated,omitzero"`
+	Covers      []string                   `json:"covers,omitzero"`
 	Type        string                     `json:"type"`
 	Name        string                     `json:"name"`
 	HowToTerms  []string                   `json:"how_to_terms,omitzero"`
@@ -3169,6 +3181,7 @@ type SessionSummaryItem struct {
 	Scores      map[string]float64         `json:"scores,omitzero"`
 	Tokens      *int64                     `json:"tokens,omitzero"`
 	Truncated   *bool                      `json:"truncated,omitzero"`
+	Covers      []string                   `json:"covers,omitzero"`
 	Type        string                     `json:"type"`
 	Text        string                     `json:"text"`
 	ToSeq       int64                      `json:"to_seq"`
@@ -3317,6 +3330,7 @@ type Step struct {
 	Scores      map[string]float64         `json:"scores,omitzero"`
 	Tokens      *int64                     `json:"tokens,omitzero"`
 	Truncated   *bool                      `json:"truncated,omitzero"`
+	Covers      []string                   `json:"covers,omitzero"`
 	Type        string                     `json:"type"`
 	ProcessID   string                     `json:"process_id"`
 	ProcessName string                     `json:"process_name"`
@@ -3457,6 +3471,7 @@ type TimePoint struct {
 	Scores      map[string]float64         `json:"scores,omitzero"`
 	Tokens      *int64                     `json:"tokens,omitzero"`
 	Truncated   *bool                      `json:"truncated,omitzero"`
+	Covers      []string                   `json:"covers,omitzero"`
 	Type        string                     `json:"type"`
 	Label       string                     `json:"label"`
 	At          Timestamp                  `json:"at"`

@@ -308,9 +308,9 @@ def test_a_contestation_gives_passages_at_most_fifteen_in_a_hundred_of_its_budge
     assert pack.depth_level == D3
     assert pack.semantic is not None
     spent = sum(each.tokens for each in pack.semantic.knowledge_chunks)
-    assert 0 < spent <= 0.15 * 4000
+    assert 0 < spent <= 0.15 * 2000
     [part] = [each for each in parts_of(fathom, pack) if each.memory_class.value == "semantic"]
-    assert 0 < part.tokens <= 0.15 * 4000
+    assert 0 < part.tokens <= 0.15 * 2000
 
 
 @pytest.mark.covers("S0-39", "S0-67")

@@ -16,11 +16,11 @@ from agents.core.caching.budget import ENTRY_BYTES
 from agents.core.caching.lru import ByteCache
 from agents.core.packs import join as joins
 from agents.core.packs import packing
+from agents.core.packs.draft import Counter, Summarise
 from agents.core.packs.join import Join
 from agents.core.packs.pack_ledger import LONG_AGO, Lacking, PackLedger, lacking_of, missing_of
 from agents.core.packs.revisions import Incomplete
 from agents.core.packs.text import Templates
-from agents.core.packs.trimming import Counter, Summarise
 from schemas.base import derive, entity_key
 from schemas.depth import MAX_HELD
 from schemas.envelope import SOURCE, Envelope, Outgoing, Received, Refused, Settled, Step

@@ -6,13 +6,12 @@ from datetime import datetime
 from functools import partial
 from typing import Literal, TypedDict
 
-from agents.core.packs import instructions
+from agents.core.packs import earlier_selection, fitting, instructions
+from agents.core.packs.draft import MIN_CUT_TOKENS, Counter, Draft, Summarise, evidence
 from agents.core.packs.rendering import line, render_before_0_2, text_field
 from agents.core.packs.sections import lay_out
-from agents.core.packs.selection import evidence, select
 from agents.core.packs.sources import OVERLOAD
 from agents.core.packs.text import PackText, TemplateMistake, TextTemplate, shipped, write
-from agents.core.packs.trimming import MIN_CUT_TOKENS, Counter, Draft, Summarise, trim
 from agents.core.retrieval import ranking
 from agents.core.retrieval.turn_parts import message_of
 from schemas.depth import DepthLevel
@@ -75,8 +74,7 @@ def pack(
     """The context pack of one plan; independent of the order of the parts, byte for byte."""
     missing = tuple(_section(r.memory_class) for r in report if _is_missing(r))
     draft = _draft(opened, parts, terms, counter)
-    if opened.looks_up is not None:
-        select(draft)
+    _choose(opened, draft)
     instructed = instructions.for_level(opened.depth_level, opened.lang, resets=bool(opened.special_instructions))
     content = _Content(draft, opened.query, instructed, _unknown(opened, draft, missing))
     fitted = (
@@ -85,6 +83,20 @@ def pack(
         else _fitted(opened, content, terms.template, counter, summarise)
     )
     return _stated(opened, report, missing, terms, fitted)
+
+
+def _choose(opened: JoinOpened, draft: Draft) -> None:
+    if opened.selection is not None:
+        fitting.choose(draft, opened)
+    elif opened.looks_up is not None:
+        earlier_selection.select(draft)
+
+
+def _trim(opened: JoinOpened, draft: Draft, budget: int, counter: Counter, summarise: Summarise) -> None:
+    if opened.selection is None:
+        earlier_selection.trim(draft, budget, opened, counter, summarise)
+    else:
+        fitting.fit(draft, budget, opened, counter, summarise)
 
 
 def injected(pack: ContextPack) -> tuple[str, ...]:
@@ -111,7 +123,7 @@ def _fitted(
         said = _written(opened, content, template)
         tokens, before = counter.count(said.text), content.draft.total()
         if tokens > cap:
-            trim(content.draft, max(before - (tokens - cap), 0), opened, counter, summarise)
+            _trim(opened, content.draft, max(before - (tokens - cap), 0), counter, summarise)
         if tokens <= cap or content.draft.total() >= before:
             break
     if tokens > cap:  # the template alone has too much
@@ -135,7 +147,7 @@ def _fitted_before_0_2(opened: JoinOpened, content: _Content, counter: Counter, 
     cap = _cap(opened)
     query = _within(content.query, max(cap // 2, MIN_CUT_TOKENS), counter)
     fixed = counter.count(query) + sum(counter.count(text) for text in (*content.instructions, *content.unknown))
-    trim(content.draft, cap - fixed, opened, counter, summarise)
+    earlier_selection.trim(content.draft, cap - fixed, opened, counter, summarise)
     return replace(content, query=query, tokens=fixed + content.draft.total())
 
 
@@ -293,7 +305,8 @@ def _unwanted(
     field = text_field(item)
     # A concept and its definition have the same text: one of them is enough.
     said_here = " ".join(str(getattr(item, field)).casefold().split()) if field else item.id
-    if item.id in seen or (memory in (M.SEMANTIC, M.EPISODIC) and said_here in texts):
+    # Since there is a selection, it decides which of two that say the same stays.
+    if item.id in seen or (opened.selection is None and memory in (M.SEMANTIC, M.EPISODIC) and said_here in texts):
         return "duplicate"
     seen.add(item.id)
     texts.add(said_here)

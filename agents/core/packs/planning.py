@@ -34,7 +34,7 @@ class Limits:
     """
 
     max_tokens: Mapping[DepthLevel, int] = field(
-        default_factory=lambda: {D0: 500, D1: 1500, D2: 3000, D3: 4000, D4: 2500}
+        default_factory=lambda: {D0: 500, D1: 700, D2: 2000, D3: 2000, D4: 1000}
     )
     deadline_ms: Mapping[DepthLevel, int] = field(
         default_factory=lambda: {D0: 1000, D1: 1000, D2: 2000, D3: 2000, D4: 2000}
@@ -183,4 +183,5 @@ def open_join(plan: RetrievalPlan, classified: DepthClassified, profile: QueryPr
         signals=classified.signals,
         profile=profile,
         looks_up=any(source.memory_class not in STATE and source.skip is None for source in plan.sources),
+        selection=1,
     )

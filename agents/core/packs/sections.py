@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypedDict, TypeVar
 
-from agents.core.packs.trimming import ORIGINAL, Draft
+from agents.core.packs.draft import ORIGINAL, Draft
 from schemas.depth import DepthLevel
 from schemas.items import (
     Chunk,

@@ -35,10 +35,11 @@ OVERLOAD = "overload"
 # The search for an answer, part of every level: the level decides how to answer, not whether memory is searched. Only
 # items above the relevance threshold are returned.
 LOOKED_UP = (
-    SourceSpec(M.SEMANTIC, LOOK_UP, 6, 0.9),
-    SourceSpec(M.EPISODIC, LOOK_UP, 16, 0.9),
+    SourceSpec(M.SEMANTIC, LOOK_UP, 6, 1.0),
+    SourceSpec(M.EPISODIC, LOOK_UP, 16, 1.0),
 )
-# Shares cap one source so that it cannot starve the others; they need not add up to one.
+# Shares cap one source so that it cannot starve the others; they need not add up to one. What is searched may take the
+# whole budget: the selection of the pack weighs the sources against each other.
 SOURCES: dict[DepthLevel, tuple[SourceSpec, ...]] = {
     D0: (
         SourceSpec(M.WORKING_SET, "last_2_messages", 2, 0.7),
@@ -53,24 +54,24 @@ SOURCES: dict[DepthLevel, tuple[SourceSpec, ...]] = {
     ),
     D2: (
         SourceSpec(M.WORKING_SET, "last_3_messages", 3, 0.4),
-        SourceSpec(M.EPISODIC, "recent_summaries", 20, 0.6),
-        SourceSpec(M.SEMANTIC, "related_concepts", 12, 0.7),
-        SourceSpec(M.PROCEDURAL, "if_how_to_question", 2, 0.4, how_to_only=True),
+        SourceSpec(M.EPISODIC, "recent_summaries", 20, 1.0),
+        SourceSpec(M.SEMANTIC, "related_concepts", 12, 1.0),
+        SourceSpec(M.PROCEDURAL, "if_how_to_question", 2, 1.0, how_to_only=True),
         SourceSpec(M.PERSONA, "basic", None, 0.1),
     ),
     D3: (
         SourceSpec(M.WORKING_SET, "full_session", None, 0.6),
-        SourceSpec(M.CLAIMS, "user_claims_in_session", 40, 0.5),
-        SourceSpec(M.CLAIMS, "check_knowledge_conflicts", 10, 0.5),
-        SourceSpec(M.EPISODIC, "relevant_past_discussions", 8, 0.3),
+        SourceSpec(M.CLAIMS, "user_claims_in_session", 40, 1.0),
+        SourceSpec(M.CLAIMS, "check_knowledge_conflicts", 10, 1.0),
+        SourceSpec(M.EPISODIC, "relevant_past_discussions", 8, 1.0),
         SourceSpec(M.SEMANTIC, "claim_related_concepts", 6, 0.15, added_by="REQ-CDC-013"),
         SourceSpec(M.PERSONA, "basic", None, 0.1),
     ),
     D4: (
         SourceSpec(M.WORKING_SET, "clear_and_reset", 0, 0.0),
-        SourceSpec(M.SEMANTIC, "new_topic_anchor", 12, 0.7),
-        SourceSpec(M.EPISODIC, "new_anchor_only", 6, 0.3, added_by="REQ-CDC-012"),
-        SourceSpec(M.EPISODIC, LOOK_UP, 12, 0.4),
+        SourceSpec(M.SEMANTIC, "new_topic_anchor", 12, 1.0),
+        SourceSpec(M.EPISODIC, "new_anchor_only", 6, 1.0, added_by="REQ-CDC-012"),
+        SourceSpec(M.EPISODIC, LOOK_UP, 12, 1.0),
         SourceSpec(M.PERSONA, "full_with_objectives", None, 0.2),
     ),
 }

@@ -1,7 +1,9 @@
 """Evidence from search hits: judged, deduplicated, ordered by probability, with the reason for each."""
 
+import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
 from typing import Generic, Protocol, TypeVar
@@ -23,6 +25,11 @@ MAX_WORDS_SHOWN = 4
 # Of a longer turn only the sentences that carry the answer are shown.
 WHOLE_WORDS = 80
 ELLIPSIS = "…"
+# A table of fewer rows is shown whole.
+LEAST_ROWS = 4
+
+_ROW = re.compile(r"\s*\|.*\|\s*")
+_RULE = re.compile(r"\s*\|[\s:|-]*-[\s:|-]*\|\s*")
 
 
 class ReadableHit(Scored, Protocol):
@@ -53,16 +60,19 @@ H = TypeVar("H", bound=ReadableHit)
 
 @dataclass(frozen=True, slots=True)
 class JudgedHit(Generic[H]):
-    """A hit with the probability that it helps to answer."""
+    """A hit with the probability that it helps to answer, and why it is left out, if it is."""
 
     hit: H
     probability: float
+    left_out: str = ""
 
 
 def worth_showing(
     hits: Sequence[H], kind: Kind, as_of: datetime, limit: int, parts: Sequence[Sequence[H]] = ()
 ) -> tuple[list[JudgedHit[H]], list[JudgedHit[H]]]:
-    """At most `limit` hits above the threshold, and the best hits below it; without near-duplicates of better hits.
+    """At most `limit` hits above the threshold, and those left out: near-duplicates, and the best below the threshold.
+
+    Of near-duplicates the newest stands for all, as likely as the likeliest.
 
     `parts` are the hits of the single questions of a message that asks several. Each has its own threshold, adds its
     best `PART_HITS`, and raises what the whole message found less probable.
@@ -78,19 +88,32 @@ def worth_showing(
             if hit.passage.id not in best or best[hit.passage.id][1] < probability:
                 best[hit.passage.id] = (hit, probability)
     below = [each for each in below if each[0].passage.id not in best]
-    ordered = by_preference(list(best.values()))
+    kept, left_out = _distinct(by_preference(list(best.values())), limit)
+    return kept, [*left_out, *(JudgedHit(hit, probability, "irrelevant") for hit, probability in below[:MAX_DROPPED])]
+
+
+def _distinct(ordered: Sequence[tuple[H, float]], limit: int) -> tuple[list[JudgedHit[H]], list[JudgedHit[H]]]:
     kept: list[JudgedHit[H]] = []
+    left_out: list[JudgedHit[H]] = []
     seen: list[tuple[frozenset[str], int]] = []
     for hit, probability in ordered:
         if len(kept) == limit:
-            break
+            left_out.append(JudgedHit(hit, probability, "budget"))
+            continue
         words = text.content_set(hit.passage.text, hit.passage.lang)
         # `is due` and `is not due` have the same content words, and are the two sides of a question.
         denials = sum(map(_negations().__contains__, text.words(hit.passage.text)))
-        if not any(denials == others and _near_duplicates(words, other) for other, others in seen):
+        same = (at for at, (other, others) in enumerate(seen) if denials == others and _near_duplicates(words, other))
+        at = next(same, None)
+        if at is None:
             kept.append(JudgedHit(hit, probability))
             seen.append((words, denials))
-    return kept, [JudgedHit(hit, probability) for hit, probability in below[:MAX_DROPPED]]
+            continue
+        older = JudgedHit(hit, probability, "duplicate")
+        if hit.passage.recorded_at > kept[at].hit.passage.recorded_at:
+            older, kept[at] = replace(kept[at], left_out="duplicate"), JudgedHit(hit, kept[at].probability)
+        left_out.append(older)
+    return kept, left_out
 
 
 @cache
@@ -123,18 +146,49 @@ def covers(question: str, lang: str, found: str, found_lang: str, *, context: st
     return tuple(t.word for t in question_terms(question, lang, context) if not words.isdisjoint(t.keys))
 
 
-def excerpt(question: str, lang: str, found: str, found_lang: str, *, context: str = "") -> str:
-    """A text of up to `WHOLE_WORDS` words unchanged; of a longer one the sentences that cover most of the question.
+def stated(question: str, lang: str, found: str, found_lang: str) -> int:
+    """How many content words a text states that a question does not have; its own questions state nothing."""
+    asked = {key for term in question_terms(question, lang) for key in term.keys}
+    # By the mark alone: a turn is looked at for every question for which it is found.
+    parts = sentences(found, found_lang) if "?" in found else [found]
+    said = (text.content_set(each, found_lang) for each in parts if not each.rstrip().endswith("?"))
+    return len(frozenset[str]().union(*said) - asked)
+
+
+def matching_rows(question: str, lang: str, found: str, found_lang: str) -> str:
+    """A text whose table has only its head and the rows with words of the question, where those tell rows apart.
+
+    What is around the table stays. A word in more than half of the rows tells none apart; without others all rows stay.
+    """
+    lines = found.split("\n")
+    table = [at for at, each in enumerate(lines) if _ROW.fullmatch(each)]
+    rows = table[2:] if len(table) > 2 and _RULE.fullmatch(lines[table[1]]) else []
+    if len(rows) < LEAST_ROWS or table[-1] - table[0] != len(table) - 1:
+        return found
+    asked = {key for term in question_terms(question, lang) for key in term.keys}
+    said = {at: asked & text.content_set(lines[at], found_lang) for at in rows}
+    in_rows = Counter(word for words in said.values() for word in words)
+    matching = {at for at, words in said.items() if any(2 * in_rows[word] <= len(rows) for word in words)}
+    if not matching:
+        return found
+    dropped = set(rows) - matching
+    return "\n".join(line for at, line in enumerate(lines) if at not in dropped)
+
+
+def excerpt(
+    question: str, lang: str, found: str, found_lang: str, *, context: str = "", words: int = WHOLE_WORDS
+) -> str:
+    """A text of up to so many words unchanged; of a longer one the sentences that cover most of the question.
 
     At least the best sentence; in their original order, with marks for omissions.
     """
-    if len(found.split()) <= WHOLE_WORDS:
+    if len(found.split()) <= words:
         return found
     asked = question_terms(question, lang, context)
     said = sentences(found, found_lang)
     worth = [_coverage(asked, sentence, found_lang) for sentence in said]
     kept: set[int] = set()
-    room = WHOLE_WORDS
+    room = words
     for place in sorted(range(len(said)), key=lambda place: -worth[place]):
         size = len(said[place].split())
         if not kept or (worth[place] > 0 and size <= room):

@@ -25,16 +25,19 @@ def recency(recorded_at: datetime, as_of: datetime) -> float:
     return float(0.5 ** (age / RECENCY_HALF_LIFE.total_seconds()))
 
 
-def fit(items: Sequence[Item], count: Callable[[Item], int], max_tokens: int) -> list[Item]:
-    """The ranked items that fit a token cap; an item too large for the rest of the cap is skipped.
+def fit(items: Sequence[Item], count: Callable[[Item], int], max_tokens: int | None) -> tuple[list[Item], list[Item]]:
+    """The ranked items that fit a token cap, with their tokens, and those too large for the rest of it.
 
-    The first item is always kept: the assembler truncates a single item over the cap.
+    The first item is always kept: the assembler truncates a single item over the cap. None: all fit.
     """
     kept: list[Item] = []
+    over: list[Item] = []
     left = max_tokens
     for item in items:
-        tokens = count(item)
-        if tokens <= left or not kept:
-            kept.append(item.model_copy(update={"tokens": tokens}))
-            left -= tokens
-    return kept
+        counted = item.model_copy(update={"tokens": count(item)})
+        if left is None or not kept or counted.tokens <= left:
+            kept.append(counted)
+            left = None if left is None else left - counted.tokens
+        else:
+            over.append(counted)
+    return kept, over

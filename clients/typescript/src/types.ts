@@ -678,7 +678,8 @@ export interface FeedbackGiven {
  * The plan's terms, on the partition where its parts arrive.
  *
  * `looks_up`: whether memory is searched for an answer to the message. It is absent in records from before 0.2, whose
- * packs are made again by the rules of that time. `profile` is stored in the graph with the decision.
+ * packs are made again by the rules of that time. `profile` is stored in the graph with the decision. `selection`: the
+ * version of the rules that select the pack's evidence; absent in records from before there was one.
  *
  * `retrieval.join-opened.v1`
  */
@@ -713,6 +714,7 @@ export interface JoinOpened {
   signals: Signal[];
   profile?: QueryProfile;
   looks_up?: boolean;
+  selection: 1;
 }
 
 /**
@@ -726,9 +728,7 @@ export interface JoinTicked {
 }
 
 /**
- * What one document (or a batch of it) adds to memory; same content, same ids: storing it twice changes nothing.
- *
- * A version without entries is that of a deleted document.
+ * What one document, or a batch of it, adds to memory, the same for the same content; without entries: deleted.
  *
  * `memory.knowledge-recorded.v1`
  */
@@ -1091,6 +1091,7 @@ export interface Chunk {
   scores?: Record<string, number>;
   tokens?: number;
   truncated?: boolean;
+  covers?: string[];
   type: "chunk";
   chunk_uid: string;
   document_id: string;
@@ -1100,7 +1101,7 @@ export interface Chunk {
   page?: number;
 }
 
-/** A passage of a document; `context` is what surrounds it and is searched with it, never shown. */
+/** A passage, of `block` where that was cut for its length; `context`, around it, is searched and never shown. */
 export interface ChunkEntry {
   id: string;
   document_id: string;
@@ -1114,6 +1115,7 @@ export interface ChunkEntry {
   position: number;
   context?: string;
   page?: number;
+  block?: number;
   entities?: EntityMention[];
 }
 
@@ -1138,6 +1140,7 @@ export interface ClaimItem {
   scores?: Record<string, number>;
   tokens?: number;
   truncated?: boolean;
+  covers?: string[];
   type: "claim";
   claim_id: string;
   author: ClaimItemAuthor;
@@ -1274,6 +1277,7 @@ export interface Concept {
   scores?: Record<string, number>;
   tokens?: number;
   truncated?: boolean;
+  covers?: string[];
   type: "concept";
   name: string;
   definition: string;
@@ -1311,6 +1315,7 @@ export interface Contradiction {
   scores?: Record<string, number>;
   tokens?: number;
   truncated?: boolean;
+  covers?: string[];
   type: "contradiction";
   claim_id: string;
   contradicts: string;
@@ -1333,6 +1338,7 @@ export interface ConversationSummary {
   scores?: Record<string, number>;
   tokens?: number;
   truncated?: boolean;
+  covers?: string[];
   type: "conversation_summary";
   conversation_id: string;
   text: string;
@@ -1448,6 +1454,7 @@ export interface Knowledge {
   scores?: Record<string, number>;
   tokens?: number;
   truncated?: boolean;
+  covers?: string[];
   type: "knowledge";
   title: string;
   text: string;
@@ -1497,6 +1504,7 @@ export interface MessageItem {
   scores?: Record<string, number>;
   tokens?: number;
   truncated?: boolean;
+  covers?: string[];
   type: "message";
   message_id: string;
   role: MessageItemRole;
@@ -1548,6 +1556,7 @@ export interface Objective {
   scores?: Record<string, number>;
   tokens?: number;
   truncated?: boolean;
+  covers?: string[];
   type: "objective";
   title: string;
   status: string;
@@ -1619,6 +1628,7 @@ export interface PersonaItem {
   scores?: Record<string, number>;
   tokens?: number;
   truncated?: boolean;
+  covers?: string[];
   type: "persona";
   user_id: string;
   user_role: string;
@@ -1651,6 +1661,7 @@ export interface Process {
   scores?: Record<string, number>;
   tokens?: number;
   truncated?: boolean;
+  covers?: string[];
   type: "process";
   name: string;
   how_to_terms?: string[];
@@ -1796,6 +1807,7 @@ export interface SessionSummaryItem {
   scores?: Record<string, number>;
   tokens?: number;
   truncated?: boolean;
+  covers?: string[];
   type: "session_summary";
   text: string;
   to_seq: number;
@@ -1869,6 +1881,7 @@ export interface Step {
   scores?: Record<string, number>;
   tokens?: number;
   truncated?: boolean;
+  covers?: string[];
   type: "step";
   process_id: string;
   process_name: string;
@@ -1946,6 +1959,7 @@ export interface TimePoint {
   scores?: Record<string, number>;
   tokens?: number;
   truncated?: boolean;
+  covers?: string[];
   type: "time_point";
   label: string;
   at: Timestamp;

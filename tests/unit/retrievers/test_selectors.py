@@ -101,13 +101,13 @@ def test_a_follow_up_brings_this_conversations_summary_instead_of_the_previous_o
 
 
 @pytest.mark.covers("CF-09")
-def test_the_first_follow_up_of_a_conversation_brings_the_newest_of_the_previous_ones(fathom: Pipeline):
+def test_the_first_follow_up_of_a_conversation_brings_no_summary_of_another_that_does_not_answer(fathom: Pipeline):
     phases(fathom, 2, "projeto Vega", "oldest")
     phases(fathom, 2, "projeto Lira", "older")
     fathom.say("Bom dia!", role="assistant")
     pack = fathom.ask("e isso?")
     assert pack.depth_level == D1
-    assert summaries(pack) == [("previous", "older")]
+    assert summaries(pack) == []
 
 
 @pytest.mark.covers("S0-36", "REQ-CDC-012")

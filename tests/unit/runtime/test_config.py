@@ -9,7 +9,7 @@ from streams import config
 
 def test_defaults_are_those_of_the_requirements():
     limits = config.load({}).limits()
-    assert [limits.max_tokens[level] for level in DepthLevel] == [500, 1500, 3000, 4000, 2500]
+    assert [limits.max_tokens[level] for level in DepthLevel] == [500, 700, 2000, 2000, 1000]
     assert [limits.deadline_ms[level] for level in DepthLevel] == [1000, 1000, 2000, 2000, 2000]
     assert config.load({}).partitions == 12
     assert config.load({}).broker.startswith("embedded://")

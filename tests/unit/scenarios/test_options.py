@@ -65,7 +65,7 @@ def test_a_caller_raises_the_level_and_the_plan_follows(fathom: Pipeline, text: 
     plain = fathom.ask(text, conversation="plain")
     pack = fathom.ask(text, min_depth="D2")
     assert (plain.depth_level, plain.options) == (D0, None)
-    assert (pack.depth_level, pack.max_tokens, pack.strategy) == (D2, 3000, "explain_with_context")
+    assert (pack.depth_level, pack.max_tokens, pack.strategy) == (D2, 2000, "explain_with_context")
     assert pack.options is not None
     assert pack.options.reason == "caller asked for at least D2; the words say D0"
     assert pack.signals == plain.signals
@@ -85,7 +85,7 @@ def test_a_caller_caps_the_level(fathom: Pipeline):
     fathom.say("O reembolso é pago em vinte dias.", role="assistant")
     text = "Não, o reembolso é pago em dez dias"
     plain, pack = fathom.ask(text), fathom.ask(text, max_depth="D1")
-    assert (plain.depth_level, pack.depth_level, pack.max_tokens) == (D3, D1, 1500)
+    assert (plain.depth_level, pack.depth_level, pack.max_tokens) == (D3, D1, 700)
     assert pack.options is not None
     assert pack.options.reason == "caller allowed at most D1; the words say D3"
     assert pack.claims is None

@@ -39,7 +39,7 @@ def test_d1_continues_the_thread():
     }
     assert selectors(D1) == expected | LOOKED_UP
     assert selectors(D1, NEVER) == expected
-    assert (made.max_tokens, made.query_profile, made.strategy) == (1500, "org_context", "continue_thread")
+    assert (made.max_tokens, made.query_profile, made.strategy) == (700, "org_context", "continue_thread")
 
 
 @pytest.mark.covers("S0-09", "S0-37", "S0-38")
@@ -53,7 +53,7 @@ def test_d2_explains_and_asks_for_procedures_only_on_a_how_to_question():
     }
     assert selectors(D2) == expected
     assert selectors(D2, how_to=True) == expected | {("procedural", "if_how_to_question")}
-    assert (made.max_tokens, made.query_profile, made.strategy) == (3000, "document_evidence", "explain_with_context")
+    assert (made.max_tokens, made.query_profile, made.strategy) == (2000, "document_evidence", "explain_with_context")
 
 
 @pytest.mark.covers("S0-10", "S0-40", "S0-41", "S0-42", "S0-43", "CF-13")
@@ -71,7 +71,7 @@ def test_d3_verifies_and_reconciles_with_a_little_semantic_memory_added():
     assert semantic is not None
     assert semantic.added_by == "REQ-CDC-013"
     assert semantic.max_tokens <= 0.15 * made.max_tokens
-    assert (made.max_tokens, made.query_profile, made.strategy) == (4000, "document_evidence", "verify_and_reconcile")
+    assert (made.max_tokens, made.query_profile, made.strategy) == (2000, "document_evidence", "verify_and_reconcile")
     assert made.special_instructions == (
         "Identificar claim original",
         "Buscar evidências conflitantes",
@@ -91,7 +91,7 @@ def test_d4_resets_the_frame_and_keeps_the_persona():
     }
     assert made.reset_frame
     assert (made.max_tokens, made.query_profile, made.strategy) == (
-        2500,
+        1000,
         "strategy_alignment",
         "fresh_start_with_context",
     )

@@ -130,13 +130,24 @@ def test_a_near_copy_of_what_is_shown_is_left_out_but_not_what_differs_in_a_numb
     assert shown(*(hit(n, 5.0, text) for n, text in enumerate(pages))) == pages
 
 
+def test_of_near_copies_the_newest_stands_for_all_and_the_others_are_named() -> None:
+    old, new = hit(1, 5.0, LONG), hit(2, 4.0, f"{LONG}.", at=AT + timedelta(days=9))
+    kept, left_out = evidence.worth_showing([old, new], "documents", AT, 9)
+    assert [each.hit.passage.id for each in kept] == ["p2"]
+    assert [each.probability for each in kept] == [each.probability for each in left_out]
+    assert [(each.hit.passage.id, each.left_out) for each in left_out] == [("p1", "duplicate")]
+
+
 def test_of_two_that_are_as_likely_the_newer_comes_first() -> None:
     old, new = hit(1, 3.0, "the old one"), hit(2, 3.0, "a newer value", at=AT + timedelta(days=90))
     assert shown(old, new, as_of=AT + timedelta(days=91)) == ["a newer value", "the old one"]
 
 
 def test_no_more_is_shown_than_is_wanted() -> None:
-    assert shown(*(hit(n, 5.0 - n, f"text {n}") for n in range(5)), limit=2) == ["text 0", "text 1"]
+    hits = [hit(n, 5.0 - n, f"text {n}") for n in range(5)]
+    assert shown(*hits, limit=2) == ["text 0", "text 1"]
+    _, left_out = evidence.worth_showing(hits, "documents", AT, 2)
+    assert [(each.hit.passage.id, each.left_out) for each in left_out] == [(f"p{n}", "budget") for n in (2, 3, 4)]
 
 
 def test_each_question_of_a_message_has_a_threshold_of_its_own_and_adds_its_best_hits() -> None:

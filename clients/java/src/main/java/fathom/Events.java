@@ -1323,7 +1323,9 @@ public final class Events {
      *
      * `looks_up`: whether memory is searched for an answer to the message. It is absent in records from before 0.2,
      * whose
-     * packs are made again by the rules of that time. `profile` is stored in the graph with the decision.
+     * packs are made again by the rules of that time. `profile` is stored in the graph with the decision. `selection`:
+     * the
+     * version of the rules that select the pack's evidence; absent in records from before there was one.
      *
      * Its ce_type is retrieval.join-opened.v1.
      */
@@ -1359,6 +1361,7 @@ public final class Events {
             @JsonProperty("signals") List<Signal> signals,
             @JsonProperty("profile") QueryProfile profile,
             @JsonProperty("looks_up") Boolean looksUp,
+            @JsonProperty("selection") long selection,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
@@ -1373,9 +1376,7 @@ public final class Events {
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
-     * What one document (or a batch of it) adds to memory; same content, same ids: storing it twice changes nothing.
-     *
-     * A version without entries is that of a deleted document.
+     * What one document, or a batch of it, adds to memory, the same for the same content; without entries: deleted.
      *
      * Its ce_type is memory.knowledge-recorded.v1.
      *
@@ -1776,6 +1777,7 @@ public final class Events {
             @JsonProperty("scores") Map<String, Double> scores,
             @JsonProperty("tokens") Long tokens,
             @JsonProperty("truncated") Boolean truncated,
+            @JsonProperty("covers") List<String> covers,
             @JsonProperty("type") String type,
             @JsonProperty("chunk_uid") String chunkUid,
             @JsonProperty("document_id") String documentId,
@@ -1786,7 +1788,7 @@ public final class Events {
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) implements Item {}
 
     /**
-     * A passage of a document; `context` is what surrounds it and is searched with it, never shown.
+     * A passage, of `block` where that was cut for its length; `context`, around it, is searched and never shown.
      *
      * @param accessLevel Absent means public.
      */
@@ -1803,6 +1805,7 @@ public final class Events {
             @JsonProperty("position") long position,
             @JsonProperty("context") String context,
             @JsonProperty("page") Long page,
+            @JsonProperty("block") Long block,
             @JsonProperty("entities") List<EntityMention> entities,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) implements Entry {}
 
@@ -1834,6 +1837,7 @@ public final class Events {
             @JsonProperty("scores") Map<String, Double> scores,
             @JsonProperty("tokens") Long tokens,
             @JsonProperty("truncated") Boolean truncated,
+            @JsonProperty("covers") List<String> covers,
             @JsonProperty("type") String type,
             @JsonProperty("claim_id") String claimId,
             @JsonProperty("author") ClaimItemAuthor author,
@@ -1991,6 +1995,7 @@ public final class Events {
             @JsonProperty("scores") Map<String, Double> scores,
             @JsonProperty("tokens") Long tokens,
             @JsonProperty("truncated") Boolean truncated,
+            @JsonProperty("covers") List<String> covers,
             @JsonProperty("type") String type,
             @JsonProperty("name") String name,
             @JsonProperty("definition") String definition,
@@ -2038,6 +2043,7 @@ public final class Events {
             @JsonProperty("scores") Map<String, Double> scores,
             @JsonProperty("tokens") Long tokens,
             @JsonProperty("truncated") Boolean truncated,
+            @JsonProperty("covers") List<String> covers,
             @JsonProperty("type") String type,
             @JsonProperty("claim_id") String claimId,
             @JsonProperty("contradicts") String contradicts,
@@ -2065,6 +2071,7 @@ public final class Events {
             @JsonProperty("scores") Map<String, Double> scores,
             @JsonProperty("tokens") Long tokens,
             @JsonProperty("truncated") Boolean truncated,
+            @JsonProperty("covers") List<String> covers,
             @JsonProperty("type") String type,
             @JsonProperty("conversation_id") String conversationId,
             @JsonProperty("text") String text,
@@ -2208,6 +2215,7 @@ public final class Events {
             @JsonProperty("scores") Map<String, Double> scores,
             @JsonProperty("tokens") Long tokens,
             @JsonProperty("truncated") Boolean truncated,
+            @JsonProperty("covers") List<String> covers,
             @JsonProperty("type") String type,
             @JsonProperty("title") String title,
             @JsonProperty("text") String text,
@@ -2266,6 +2274,7 @@ public final class Events {
             @JsonProperty("scores") Map<String, Double> scores,
             @JsonProperty("tokens") Long tokens,
             @JsonProperty("truncated") Boolean truncated,
+            @JsonProperty("covers") List<String> covers,
             @JsonProperty("type") String type,
             @JsonProperty("message_id") String messageId,
             @JsonProperty("role") MessageItemRole role,
@@ -2326,6 +2335,7 @@ public final class Events {
             @JsonProperty("scores") Map<String, Double> scores,
             @JsonProperty("tokens") Long tokens,
             @JsonProperty("truncated") Boolean truncated,
+            @JsonProperty("covers") List<String> covers,
             @JsonProperty("type") String type,
             @JsonProperty("title") String title,
             @JsonProperty("status") String status,
@@ -2419,6 +2429,7 @@ public final class Events {
             @JsonProperty("scores") Map<String, Double> scores,
             @JsonProperty("tokens") Long tokens,
             @JsonProperty("truncated") Boolean truncated,
+            @JsonProperty("covers") List<String> covers,
             @JsonProperty("type") String type,
             @JsonProperty("user_id") String userId,
             @JsonProperty("user_role") String userRole,
@@ -2458,6 +2469,7 @@ public final class Events {
             @JsonProperty("scores") Map<String, Double> scores,
             @JsonProperty("tokens") Long tokens,
             @JsonProperty("truncated") Boolean truncated,
+            @JsonProperty("covers") List<String> covers,
             @JsonProperty("type") String type,
             @JsonProperty("name") String name,
             @JsonProperty("how_to_terms") List<String> howToTerms,
@@ -2647,6 +2659,7 @@ public final class Events {
             @JsonProperty("scores") Map<String, Double> scores,
             @JsonProperty("tokens") Long tokens,
             @JsonProperty("truncated") Boolean truncated,
+            @JsonProperty("covers") List<String> covers,
             @JsonProperty("type") String type,
             @JsonProperty("text") String text,
             @JsonProperty("to_seq") long toSeq,
@@ -2740,6 +2753,7 @@ public final class Events {
             @JsonProperty("scores") Map<String, Double> scores,
             @JsonProperty("tokens") Long tokens,
             @JsonProperty("truncated") Boolean truncated,
+            @JsonProperty("covers") List<String> covers,
             @JsonProperty("type") String type,
             @JsonProperty("process_id") String processId,
             @JsonProperty("process_name") String processName,
@@ -2832,6 +2846,7 @@ public final class Events {
             @JsonProperty("scores") Map<String, Double> scores,
             @JsonProperty("tokens") Long tokens,
             @JsonProperty("truncated") Boolean truncated,
+            @JsonProperty("covers") List<String> covers,
             @JsonProperty("type") String type,
             @JsonProperty("label") String label,
             @JsonProperty("at") @Timestamp OffsetDateTime at,

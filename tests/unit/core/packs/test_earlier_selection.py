@@ -1,18 +1,24 @@
-"""In which order items leave a pack that is over its budget, and what never does (CF-17)."""
+"""Packs of before `JoinOpened.selection` are made again as they were: the order in which items leave them (CF-17)."""
 
 from collections.abc import Sequence
 from datetime import timedelta
 from functools import partial
+from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 
+from agents.core.packs import packing
+from agents.core.packs.draft import ORIGINAL, Draft
+from agents.core.packs.earlier_selection import trim
 from agents.core.packs.rendering import line
-from agents.core.packs.trimming import ORIGINAL, Draft, trim
 from schemas.depth import DepthLevel
 from schemas.items import Item, Process, Step
-from schemas.retrieval import MemoryClass
+from schemas.packs import ContextPack
+from schemas.retrieval import JoinOpened, MemoryClass, PartFound
 from streams.stores.tokens import EstimatedTokens
+from tests import builders
 from tests.builders.events import AT, chunk, claim, item, message, opened, persona, summary
 
 M = MemoryClass
@@ -83,3 +89,23 @@ def test_what_is_likelier_than_not_to_answer_is_cut_and_not_dropped():
     over.kept[M.SEMANTIC].append(sized(answer))
     assert "answer" not in gone(over, 300)
     assert [each.id for each in over.kept[M.SEMANTIC]] == ["answer"]
+
+
+@pytest.mark.parametrize("recorded", orjson.loads((Path(builders.__file__).parent / "earlier_packs.json").read_bytes()))
+def test_a_recorded_pack_is_made_again_byte_for_byte(recorded: dict[str, Any]):
+    terms = JoinOpened.model_validate(recorded["opened"])
+    parts = [PartFound.model_validate(each) for each in recorded["parts"]]
+    pack = ContextPack.model_validate(recorded["pack"])
+    again = packing.pack(
+        terms,
+        {each.memory_class: each for each in parts},
+        pack.parts,
+        packing.Settlement(pack.settled_by, pack.assembled_at),
+        EstimatedTokens(),
+        first_sentences,
+    )
+    assert orjson.loads(again.model_dump_json()) == recorded["pack"]
+
+
+def first_sentences(messages: Sequence[Any], lang: str, max_chars: int) -> str:
+    return " ".join(m.content for m in messages)[:max_chars]
