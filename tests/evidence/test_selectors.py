@@ -142,9 +142,9 @@ OTHERS = [
 
 
 @pytest.mark.covers("S0-54", "REQ-CDC-013", "S2-02")
-def test_what_was_cut_for_its_length_comes_with_the_rest_of_its_section():
+def test_what_was_cut_for_its_length_comes_with_the_rest_of_its_paragraph():
     with Pipeline(replace={"index": MemoryPassageIndex(UseEmbedder())}) as fathom:
-        fathom.document("leave", "Licenças", "\n\n".join(LEAVE))
+        fathom.document("leave", "Licenças", " ".join(LEAVE))
         for number, other in enumerate(OTHERS):
             fathom.document(f"other-{number}", "Setor de compras", other)
         pack = fathom.ask("Explique como o funcionário do setor de compras tira licença para cuidar de parente doente")

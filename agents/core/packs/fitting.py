@@ -19,7 +19,7 @@ EVIDENCE = (M.SEMANTIC, M.EPISODIC, M.PROCEDURAL, M.CLAIMS)
 # What a claim of the session is worth that no search has judged.
 UNJUDGED = 0.1
 # The share of the budget that evidence has where the conversation alone takes more than the rest.
-EVIDENCE_SHARE = 0.5
+EVIDENCE_SHARE = 0.85
 _KINDS: dict[str, Kind] = {
     "claim": "claim",
     "contradiction": "claim",

@@ -43,6 +43,8 @@ WEIGHTS: Mapping[Kind, GainWeights] = {
 # The gain that a token has to bring, and the tokens of a source's name.
 MIN_GAIN_PER_TOKEN = 5e-4
 SOURCE_TOKENS = 6
+# What is less likely beside the likeliest of its kind has nothing to do with the question.
+MIN_SHARE: Mapping[Kind, float] = {"document": 0.005, "claim": 0.005, "process": 0.005, "turn": 0.0, "event": 0.0}
 # How much less a unit brings where likelier ones of its kind are probably enough.
 REDUNDANCY = 0.35
 # What is less likely is about something else, however little there is.
@@ -91,7 +93,8 @@ class Candidate:
 class _Unit:
     """Candidates that come and go together, as likely to help as the likeliest of them.
 
-    `place`: how many of its kind are likelier; `open`: the probability that none of those helps.
+    `place`: how many of its kind are likelier; `open`: the probability that none of those helps; `share`: of the
+    probability of the likeliest.
     """
 
     of: list[Candidate]
@@ -99,6 +102,7 @@ class _Unit:
     covers: frozenset[str]
     tokens: int
     place: int = 0
+    share: float = 1.0
     open: float = 1.0
     gain: float = 0.0
 
@@ -158,10 +162,15 @@ def _units(asked: AskedWords, candidates: Iterable[Candidate]) -> list[_Unit]:
     likelier: dict[tuple[Kind, int], list[float]] = {}
     ordered = sorted(units.values(), key=lambda unit: (unit.best.item.recorded_at, unit.best.item.id), reverse=True)
     for unit in sorted(ordered, key=lambda unit: -unit.best.probability):
-        before = likelier.setdefault((unit.best.kind, asked.part(unit.covers)), [])
+        part = asked.part(unit.covers)
+        before = likelier.get((unit.best.kind, part), [])
         unit.place = len(before)
         unit.open = math.prod(1 - min(probability, 1.0) for probability in before)
-        before.append(unit.best.probability)
+        unit.share = unit.best.probability / (max(before, default=0.0) or unit.best.probability or 1.0)
+        # A conflict between a claim and a passage is of both kinds.
+        for kind in {each.kind for each in unit.of}:
+            most = max(each.probability for each in unit.of if each.kind == kind)
+            likelier.setdefault((kind, part), []).append(most)
     return list(units.values())
 
 
@@ -184,7 +193,7 @@ def _paying(asked: AskedWords, units: list[_Unit], found: SelectedEvidence) -> l
 
 def _gain(unit: _Unit, words: float) -> float:
     weights = WEIGHTS[unit.best.kind]
-    if unit.best.probability < MIN_PROBABILITY:
+    if unit.best.probability < MIN_PROBABILITY or unit.share < MIN_SHARE[unit.best.kind]:
         return 0.0
     probability = min(unit.best.probability, 1 - MIN_PROBABILITY)
     odds = weights.trust * math.log(probability / (1 - probability)) + weights.place * math.log1p(unit.place)
