@@ -165,7 +165,7 @@ def test_savings_are_those_of_the_plan_that_is_not_run() -> None:
     for query, level, saved in (
         ("Obrigado!", DepthLevel.D0, 500),
         ("Review this code", None, 0),
-        ("Can you explain more?", DepthLevel.D2, 3000),
+        ("Can you explain more?", DepthLevel.D2, 2000),
     ):
         made = assess(query, "Discussing error handling patterns")
         assert made.estimated_savings == saved, query
