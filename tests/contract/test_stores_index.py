@@ -162,7 +162,8 @@ def test_the_passage_that_has_the_words_comes_first_with_the_parts_of_its_score(
     )
     first, *_ = kit.hits("qual o prazo do reembolso?")
     assert first.passage.id == "p1"
-    assert set(first.scores) == {"dense", "bm25", "cover", "own", "reach", "heading", "unknown", "terms", "size"}
+    told = {"dense", "bm25", "cover", "own", "reach", "heading", "unknown", "terms", "size", "exact"}
+    assert set(first.scores) == told
     assert first.scores["cover"] == first.scores["own"] == pytest.approx(1.0)
     assert -1 <= first.scores["dense"] <= 1
     assert first.scores["bm25"] > 0

@@ -5,7 +5,7 @@ import time
 from collections.abc import Awaitable, Callable
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from redis._parsers.base import BaseParser
 from redis.exceptions import ConnectionError as RedisConnectionError
@@ -264,6 +264,7 @@ def test_redis_answers_that_mean_later_are_told_from_bugs():
     assert is_outage(RedisConnectionError("gone"))
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(IDS, IDS, IDS, IDS)
 def test_no_two_ids_of_any_tenants_share_a_node_a_point_or_a_key(first, second, third, fourth):
     if (first, second) != (third, fourth):
