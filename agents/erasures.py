@@ -51,8 +51,8 @@ async def remove_erased(
     assert erasure is not None
     where = stem.conversation
     known = await index.of_conversation(where.tenant, collection, where.conversation_id)
-    ids = [each.id for each in known if is_covered(each, where.client_id, erasure)]
-    await index.remove(where.tenant, collection, [*dict.fromkeys((*(each.id for each in passages), *ids))])
+    ids = [each.stored_as for each in known if is_covered(each, where.client_id, erasure)]
+    await index.remove(where.tenant, collection, [*dict.fromkeys((*(each.stored_as for each in passages), *ids))])
 
 
 def is_covered(passage: Passage, client_id: str, erasure: Erasure) -> bool:

@@ -157,3 +157,11 @@ def derive(*parts: object) -> str:
     digest = sha1(_NAMESPACE_BYTES + name.encode(errors="surrogatepass"), usedforsecurity=False).hexdigest()
     variant = "89ab"[int(digest[16], 16) & 3]
     return f"{digest[:8]}-{digest[8:12]}-5{digest[13:16]}-{variant}{digest[17:20]}-{digest[20:32]}"
+
+
+def message_key(client_id: str, conversation_id: str, message_id: str) -> str:
+    """The id of a message in its tenant: in each conversation producers may number their messages anew.
+
+    A hash: for three ids, encoded twice, the index of a server has no room.
+    """
+    return derive("message", client_id, conversation_id, message_id)

@@ -113,6 +113,7 @@ class MessageDecision:
 class DecisionMade:
     """What was decided on a message, and what its pack cost; latency in ms."""
 
+    decision_id: str
     message_id: str
     conversation_id: str
     client_id: str | None
@@ -287,11 +288,11 @@ class DecisionReader(Protocol):
     ) -> tuple[datetime, ...]:
         """The times at which something was contested."""
 
-    async def questions(self, tenant: str, message_ids: Sequence[str], as_of: datetime) -> Mapping[str, str]:
-        """The texts of messages, by id."""
+    async def questions(self, tenant: str, decision_ids: Sequence[str], as_of: datetime) -> Mapping[str, str]:
+        """The texts of the messages of decisions, by the ids of these."""
 
-    async def decision_on(self, tenant: str, message_id: str, as_of: datetime) -> DecisionTrace | None:
-        """The decisions on a message; None where none is stored."""
+    async def decisions_on(self, tenant: str, message_id: str, as_of: datetime) -> tuple[DecisionTrace, ...]:
+        """The decisions on the messages of this id, one trace for each conversation that has one, newest first."""
 
     async def contested(self, tenant: str, claim_ids: Sequence[str], as_of: datetime) -> tuple[ClaimContested, ...]:
         """The corrections of claims, oldest first."""

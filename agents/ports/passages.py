@@ -20,7 +20,7 @@ class Passage:
 
     `lead` is the text right before it, which a short text needs: the vector covers both. `fields` values are str, int,
     float or bool; `title` is searched as the text is. `user_id` None means everybody of the tenant. From `retired_at`
-    on the passage is not found.
+    on the passage is not found. `key` is what it is stored under, where its id is not the only one in the tenant.
     """
 
     id: str
@@ -35,6 +35,12 @@ class Passage:
     conversation_id: str | None = None
     retired_at: datetime | None = None
     fields: Mapping[str, Any] = field(default_factory=dict)
+    key: str | None = None
+
+    @property
+    def stored_as(self) -> str:
+        """The id that it is stored, listed and removed by."""
+        return self.key or self.id
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +83,7 @@ class PassageIndex(Protocol):
     """Hybrid search over one collection per kind of memory: `semantic`, `episodic`."""
 
     async def upsert(self, tenant: str, collection: str, passages: Sequence[Passage]) -> None:
-        """Store passages by id; visible to the next search."""
+        """Store passages, each as `stored_as`; visible to the next search."""
 
     async def search(self, tenant: str, collection: str, query: PassageQuery) -> tuple[Hit, ...]:
         """The tenant's passages nearest to the question, lexically and semantically, best first."""

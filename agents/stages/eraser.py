@@ -61,7 +61,7 @@ class Eraser:
         self, conversation: Conversation, erasure: Erasure, found: ConversationNodes
     ) -> Mapping[str, Sequence[str]]:
         known = await self._index.of_conversation(conversation.tenant, EPISODIC, conversation.conversation_id)
-        own = [each.id for each in known if is_covered(each, conversation.client_id, erasure)]
+        own = [each.stored_as for each in known if is_covered(each, conversation.client_id, erasure)]
         return {EPISODIC: _once(*own, *found.passages()), CONSULTATIONS: _once(*found.consultations())}
 
 

@@ -20,6 +20,7 @@ from agents.erasures import erasure_of, index_unless_erased, is_erased, remove_e
 from agents.ports.graph import GraphEraser
 from agents.ports.passages import Passage, PassageIndex
 from agents.ports.sessions import WorkingSets
+from schemas.base import message_key
 from schemas.chat import Role, Turn
 from schemas.envelope import Outgoing, Received
 
@@ -99,12 +100,14 @@ def _parts(said: Passage, before: ConversationTurn | None, after: str) -> list[P
     cut = parts_of(said.text, said.lang)
     answers = _answered(said.text, before)
     fields = {**said.fields, "answers": answers} if answers else said.fields
+    key = message_key(said.fields["client_id"], said.conversation_id or "", said.id)
     leads = [before.content[:MAX_NEIGHBOUR_CHARS] if before else "", *(each[-MAX_LEAD_CHARS:] for each in cut)]
     ends = [*(each[:MAX_LEAD_CHARS] for each in cut[1:]), after]
     return [
         replace(
             said,
             id=part_id(said.id, number),
+            key=part_id(key, number),
             text=text,
             fields=fields,
             context=f"{lead}\n{end}".strip(),

@@ -25,7 +25,7 @@ from streams.audit.sealing import AuditLog
 from streams.broker.process import BrokerProcess
 from streams.edges.audit.explaining import explanation_of
 from streams.edges.client import clients
-from streams.explanations.gather import ExplanationQuery
+from streams.explanations.locating import ExplanationQuery
 from streams.kafka import topics_admin, topics_plan
 from streams.kafka.producer import partition_of
 from streams.testing.pipeline import Pipeline

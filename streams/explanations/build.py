@@ -310,6 +310,9 @@ def _gaps(found: LogEvidence, as_of: datetime | None) -> Iterator[str]:
         yield _gap(each, in_graph=found.trace is not None, then=as_of is not None)
     if found.graph is not None:
         yield found.graph
+    if found.others:
+        named = ", ".join(f"{each.conversation_id!r} of client {each.client_id!r}" for each in found.others)
+        yield f"a message of this id is in other conversations, too: {named}; name the conversation to have its page"
 
 
 def _gap(missing: Missing, *, in_graph: bool, then: bool) -> str:

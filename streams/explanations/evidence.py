@@ -42,6 +42,7 @@ class LogEvidence:
     quarantines: list[Received[QuarantineChanged]] = field(default_factory=list)
     missing: list[Missing] = field(default_factory=list)
     graph: str | None = None  # why there is nothing of the graph
+    others: Sequence[Conversation] = ()  # what else of the asker's has a message of this id, as far as it was seen
 
     def of(self, event: type[E]) -> list[Received[E]]:
         """The events of one type."""

@@ -79,7 +79,7 @@ class PassageList(NullPassageIndex):
     async def upsert(self, tenant: str, collection: str, passages: Sequence[Passage]) -> None:
         """Record the passages."""
         for passage in passages:
-            ref = Ref(tenant, "passages", collection, passage.id)
+            ref = Ref(tenant, "passages", collection, passage.stored_as)
             self.ids.add(ref)
             if ref in self._wanted:
                 self.kept[ref] = passage

@@ -30,11 +30,11 @@ class OtherLoopDecisions:
     ) -> tuple[datetime, ...]:
         return await self._there(self._reader.corrections(tenant, whose=whose, since=since, as_of=as_of, limit=limit))
 
-    async def questions(self, tenant: str, message_ids: Sequence[str], as_of: datetime) -> Mapping[str, str]:
-        return await self._there(self._reader.questions(tenant, message_ids, as_of))
+    async def questions(self, tenant: str, decision_ids: Sequence[str], as_of: datetime) -> Mapping[str, str]:
+        return await self._there(self._reader.questions(tenant, decision_ids, as_of))
 
-    async def decision_on(self, tenant: str, message_id: str, as_of: datetime) -> DecisionTrace | None:
-        return await self._there(self._reader.decision_on(tenant, message_id, as_of))
+    async def decisions_on(self, tenant: str, message_id: str, as_of: datetime) -> tuple[DecisionTrace, ...]:
+        return await self._there(self._reader.decisions_on(tenant, message_id, as_of))
 
     async def contested(self, tenant: str, claim_ids: Sequence[str], as_of: datetime) -> tuple[ClaimContested, ...]:
         return await self._there(self._reader.contested(tenant, claim_ids, as_of))

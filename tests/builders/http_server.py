@@ -21,7 +21,7 @@ from streams.edges.client.records import OutgoingRecord
 from streams.edges.client.send import SentRecord
 from streams.edges.http import tokens
 from streams.edges.http.app.api import application
-from streams.edges.http.events.message_progress import LoggedProgress, ProgressStore
+from streams.edges.http.events.message_progress import LoggedProgress, ProgressStore, Sees
 from streams.edges.http.pending_replies import ExpectedReply, PendingReplies
 from streams.telemetry.clock import SystemClock
 
@@ -41,8 +41,8 @@ class HeldTail:
         self.store = ProgressStore(CacheShare(most_bytes))
         self.log: dict[tuple[str, str], list[LoggedProgress]] = {}
 
-    async def look_up(self, tenant: str, message_id: str) -> None:
-        self.store.joined(tenant, message_id, self.log.get((tenant, message_id), ()))
+    async def look_up(self, tenant: str, message_id: str, sees: Sees) -> None:
+        self.store.joined(tenant, [*filter(sees, self.log.get((tenant, message_id), ()))])
 
 
 class Echo:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from schemas.base import message_key
 from schemas.topics import (
     CONTEXT_PACKS,
     CONVERSATION_TURNS,
@@ -48,6 +49,7 @@ STORED = {
     "ConversationSummary": ((MEMORY_SUMMARIES.name,), "summary_id"),
     "Consulta": ((MEMORY_CONSULTATIONS.name,), "consulta_id"),
 }
+MESSAGE = ("client_id", "conversation_id", "message_id")
 # Relationships that are compared one by one; of the others only repeats are looked for.
 LINKS = ("IN_CONVERSATION", "FOR_MESSAGE", "MADE_IN", "CORRECTS", "CORRIGIDA_POR")
 # Properties of a node that must be those of its first event.
@@ -281,6 +283,8 @@ def _compare(what: str, wanted: Iterable[Any], found: Iterable[Any]) -> Iterator
 
 
 def _node(entry: Entry, field: str) -> str:
+    if field == "message_id":
+        return node_id(entry.tenant, message_key(*(str(entry.event[name]) for name in MESSAGE)))
     return node_id(entry.tenant, str(entry.event.get(field)))
 
 

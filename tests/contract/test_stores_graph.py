@@ -15,7 +15,7 @@ from agents.core.claims.subjects import own_subject
 from agents.core.language.dates import Span
 from agents.core.language.text import content_words
 from agents.errors import Rejected
-from schemas.base import Source
+from schemas.base import Source, message_key
 from schemas.chat import Role, Turn
 from schemas.depth import DepthLevel
 from schemas.envelope import Envelope, Received
@@ -46,6 +46,7 @@ from streams.stores.graph.neo4j_engine import Neo4jServer, open_graph
 from streams.stores.graph.rows import NodeUpsert, batch
 from streams.stores.graph.store import GraphStore
 from streams.stores.ownership import DirectoryInUse
+from streams.stores.tenant import node_id
 from tests.builders.examples import few
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
@@ -173,6 +174,11 @@ def turn(number: int, tenant: str = "acme", conversation: str = "c1", **fields: 
         **fields,
     )
     return received(event, tenant)
+
+
+def node_of(number: int, tenant: str = "acme", conversation: str = "c1") -> str:
+    """The node of a turn's message."""
+    return node_id(tenant, message_key("web", conversation, f"m{number}"))
 
 
 def decision(
@@ -417,6 +423,7 @@ def test_a_decision_has_its_ten_fields_its_message_and_its_profile(kit):
     assert with_profile == {
         "id": "acme|d2",
         "tenant_id": "acme",
+        "client_id": "web",
         "conversation_id": "c1",
         "message_id": "m2",
         "pack_id": "p2",
@@ -432,7 +439,7 @@ def test_a_decision_has_its_ten_fields_its_message_and_its_profile(kit):
         "degraded": False,
     }
     assert "query_profile_used" not in without
-    assert [link[:2] for link in kit.links("FOR_MESSAGE")] == [("acme|d2", "acme|m2"), ("acme|d4", "acme|m4")]
+    assert [link[:2] for link in kit.links("FOR_MESSAGE")] == [("acme|d2", node_of(2)), ("acme|d4", node_of(4))]
     assert [link[:2] for link in kit.links("USED_PROFILE")] == [("acme|d2", "_public|org_context")]
     assert kit.nodes("QueryProfile") == [{"id": "_public|org_context", "tenant_id": "_public", "name": "org_context"}]
 
@@ -467,7 +474,7 @@ def test_each_version_of_a_profile_is_a_node_with_its_params_that_its_decisions_
 @pytest.mark.covers("CF-69")
 def test_a_stub_is_filled_later_and_never_empties_a_message(kit):
     kit.write(decision(2))
-    assert kit.nodes("Message") == [{"id": "acme|m2", "tenant_id": "acme"}]
+    assert kit.nodes("Message") == [{"id": node_of(2), "tenant_id": "acme"}]
     kit.write(turn(2))
     [full] = kit.nodes("Message")
     kit.write(decision(2), claim(2))

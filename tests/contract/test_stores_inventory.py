@@ -12,7 +12,7 @@ from streams.stores.graph.rows import Edge, RowBatch, term_id, term_keys
 from streams.stores.graph.schema import LINK_ENDS
 from streams.stores.tenant import node_id
 from tests.contract import test_stores_graph, test_stores_index
-from tests.contract.test_stores_graph import claim, concept, decision, definition, knowledge, turn
+from tests.contract.test_stores_graph import claim, concept, decision, definition, knowledge, node_of, turn
 
 # The fixtures of the two suites under names of their own.
 graph, graph_of_nobody = test_stores_graph.kit, test_stores_graph.kit_of_nobody
@@ -92,33 +92,33 @@ def test_a_listing_names_every_node_of_the_tenant_with_its_links(graph):
 
     messages = nodes_of(graph, "Message")
     conversation = "acme|web|c1"
-    assert list(messages) == sorted(node_id("acme", f"m{number}") for number in range(8))
+    assert list(messages) == sorted(node_of(number) for number in range(8))
     assert set(messages.values()) == {(("IN_CONVERSATION", conversation),)}
     assert nodes_of(graph, "CDCDecision") == {
-        "acme|d2": (("FOR_MESSAGE", "acme|m2"), ("USED_PROFILE", node_id("_public", "org_context")))
+        "acme|d2": (("FOR_MESSAGE", node_of(2)), ("USED_PROFILE", node_id("_public", "org_context")))
     }
     terms = [("HAS_TERM", node_id("acme", term_id(key))) for key in term_keys(definition("k1").title, "pt")]
     assert terms
     assert nodes_of(graph, "Knowledge") == {"acme|k1": (("ABOUT", "acme|c1"), *sorted(terms))}
     assert set(nodes_of(graph, "Term")) >= {term for _, term in terms}
     assert list(nodes_of(graph, "QueryProfile", "_public")) == [node_id("_public", "org_context")]
-    assert list(nodes_of(graph, "Message", "other")) == ["other|m1"]
+    assert list(nodes_of(graph, "Message", "other")) == [node_of(1, "other")]
     assert nodes_of(graph, "Message", "nobody") == nodes_of(graph, "Tema") == {}
 
 
 def test_a_link_to_another_tenant_is_not_told(graph):
     graph.write(turn(1), turn(2, "other"))
     # Nothing of ours makes such a link; one that is there all the same stays unseen.
-    link = Edge("IN_CONVERSATION", "acme|m1", "other|web|c1", "acme", "other")
+    link = Edge("IN_CONVERSATION", node_of(1), "other|web|c1", "acme", "other")
     graph.run(graph.store.engine.write(RowBatch((), (), (link,), ())))
-    assert nodes_of(graph, "Message") == {"acme|m1": (("IN_CONVERSATION", "acme|web|c1"),)}
+    assert nodes_of(graph, "Message") == {node_of(1): (("IN_CONVERSATION", "acme|web|c1"),)}
 
 
 def test_what_is_removed_takes_its_links_along_and_another_tenants_stays(graph):
     graph.write(*(turn(number) for number in range(3)), turn(1, "other"))
-    graph.run(graph.store.remove("acme", "Message", ["acme|m1", "other|m1", "acme|m9"]))
-    assert list(nodes_of(graph, "Message")) == ["acme|m0", "acme|m2"]
-    assert list(nodes_of(graph, "Message", "other")) == ["other|m1"]
+    graph.run(graph.store.remove("acme", "Message", [node_of(1), node_of(1, "other"), node_of(9)]))
+    assert list(nodes_of(graph, "Message")) == sorted([node_of(0), node_of(2)])
+    assert list(nodes_of(graph, "Message", "other")) == [node_of(1, "other")]
     graph.run(graph.store.remove("acme", "Conversation", ["acme|web|c1"]))
     assert set(nodes_of(graph, "Message").values()) == {()}
 

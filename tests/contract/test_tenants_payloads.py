@@ -137,7 +137,7 @@ async def _of_decisions(store: Any, key: str, tenant: str) -> list[Any]:
         await store.decisions(tenant, **asked),
         await store.corrections(tenant, **asked),
         await store.questions(tenant, [key], NOON),
-        await store.decision_on(tenant, key, NOON),
+        await store.decisions_on(tenant, key, NOON),
         await store.contested(tenant, [key], NOON),
     ]
 

@@ -65,7 +65,9 @@ def in_log(broker: str, message: str, tenant: str = "default") -> list[tuple[str
 
     async def read() -> list[tuple[str, ProgressMade]]:
         tail = ProgressTail(lambda: broker, ProgressStore(CacheShare(100_000_000)))
-        await tail.look_up(tenant, message)
-        return [(f"{each.partition}-{each.offset}", each.event) for each in tail.store.of(tenant, message).events]
+        await tail.look_up(tenant, message, lambda _: True)
+        found = tail.store.newest(tenant, message, lambda _: True)
+        events = found.events if found is not None else []
+        return [(f"{each.partition}-{each.offset}", each.event) for each in events]
 
     return asyncio.run(read())

@@ -68,10 +68,11 @@ async def reading(store: Any, tenant: Tenant, others: Sequence[Tenant]) -> Async
     yield "consultation", await store.consultation(name, "q1", LATER), True, False
     yield "retired", await store.retired(name, document_id="d2", as_of=LATER), True, False
     stretch: dict[str, Any] = {"whose": Asker(), "since": NOON - timedelta(days=1), "as_of": LATER, "limit": 10}
-    yield "decisions", _as_many(tenant, await store.decisions(name, **stretch), 1), True, False
+    made = await store.decisions(name, **stretch)
+    yield "decisions", _as_many(tenant, made, 1), True, False
     yield "corrections", _as_many(tenant, await store.corrections(name, **stretch), 2), True, False
-    yield "questions", await store.questions(name, ["m1", "m2"], LATER), True, False
-    traced = await store.decision_on(name, "m1", LATER)
+    yield "questions", await store.questions(name, [each.decision_id for each in made], LATER), True, False
+    [traced] = await store.decisions_on(name, "m1", LATER)
     yield "decision on", _as_many(tenant, traced.decision_ids, 1), True, False
     yield "contested", await store.contested(name, ["k3"], LATER), True, False
     for label in ("Claim", "Chunk"):

@@ -467,9 +467,9 @@ async def decided(opened: Any) -> None:
         for number, tenant in enumerate(THREE, 1):
             assert len(await store.decisions(tenant.name, **stretch)) == number
             assert len(await store.corrections(tenant.name, **stretch)) == number
-            assert await store.decision_on(tenant.name, f"m{number - 1}", LATER) is not None
-            assert await store.decision_on(tenant.name, f"m{number}", LATER) is None
+            assert len(await store.decisions_on(tenant.name, f"m{number - 1}", LATER)) == 1
+            assert await store.decisions_on(tenant.name, f"m{number}", LATER) == ()
         for none in NONE:
             await refused(lambda n=none: store.decisions(n, **stretch), "tenant_invalid")
             await refused(lambda n=none: store.corrections(n, **stretch), "tenant_invalid")
-            await refused(lambda n=none: store.questions(n, ["m1"], LATER), "tenant_invalid")
+            await refused(lambda n=none: store.questions(n, ["d1"], LATER), "tenant_invalid")

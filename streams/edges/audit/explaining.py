@@ -9,9 +9,10 @@ from streams.edges.client.errors import DOWN, CommandFailed
 from streams.edges.client.known import SECONDS, UnknownId
 from streams.explanations.build import explained, newest_pack
 from streams.explanations.explanation import Explanation
-from streams.explanations.gather import ExplanationQuery, gather
+from streams.explanations.gather import gather
 from streams.explanations.items import items_of
 from streams.explanations.kafka_excerpts import KafkaExcerpts
+from streams.explanations.locating import ExplanationQuery
 from streams.kafka import log_reader, topics_admin
 
 OPTIONS = {"client_id": clients.CLIENT_ID}

@@ -139,7 +139,9 @@ class GraphErasures:
         for label, other in queries.BEYOND:
             if found[label]:
                 rows = await self._read(queries.BEYOND[label, other], conversation.tenant, {"ids": found[label]})
-                found[other] += [row["id"] for row in rows]
+                found[other] += [row["id"] for row in rows if _is_of(row, conversation)]
+        others = {row["id"] for row in own[0] if not _is_of(row, conversation)}
+        found["Message"] = [each for each in found["Message"] if each not in others]
         return ConversationNodes({label: tuple(dict.fromkeys(map(natural_id, ids))) for label, ids in found.items()})
 
     async def _parted(self, rows: Sequence[Received[Any]]) -> tuple[list[Received[Any]], list[Received[Any]]]:
@@ -171,6 +173,12 @@ class GraphErasures:
         for (tenant, label), found in ids.items():
             if found:
                 await self._remove(tenant, label, sorted(found))
+
+
+def _is_of(row: Found, conversation: Conversation) -> bool:
+    """Whether a row names this conversation, or none: a message's node of an earlier version may be two messages'."""
+    ids = {"client_id": conversation.client_id, "conversation_id": conversation.conversation_id}
+    return all(row.get(name) in (None, own) for name, own in ids.items())
 
 
 def _is_covered(known: Mapping[Conversation, Erasure], stem: Stem | None) -> bool:

@@ -6,7 +6,7 @@ from datetime import UTC
 import orjson
 
 from agents.core.claims.subjects import filed_under
-from schemas.base import PUBLIC_TENANT, Source, derive
+from schemas.base import PUBLIC_TENANT, Source, derive, message_key
 from schemas.chat import Turn
 from schemas.depth import AppliedOptions
 from schemas.envelope import Received
@@ -38,12 +38,16 @@ def _json(value: object) -> str:
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
 
 
+def _message(event: Turn | PackDecision | ClaimAsserted) -> str:
+    return message_key(event.client_id, event.conversation_id, event.message_id)
+
+
 def turn_rows(received: Sequence[Received[Turn]]) -> Iterable[Row]:
     """Messages and their conversations."""
     for row in received:
         turn, tenant = row.event, writable(row.envelope.tenant)
         conversation = row.conversation(turn.client_id, turn.conversation_id).key()
-        message = node_id(tenant, turn.message_id)
+        message = node_id(tenant, _message(turn))
         yield NodeInsert(
             "Message",
             message,
@@ -51,7 +55,7 @@ def turn_rows(received: Sequence[Received[Turn]]) -> Iterable[Row]:
             {
                 "role": turn.role.value,
                 **picked(turn, "content created_at seq frame_id lang client_id conversation_id user_id"),
-                **picked(turn, "request_id intent entity answers depth_level"),
+                **picked(turn, "request_id intent entity answers depth_level message_id"),
                 **_place(turn.source),
             },
         )
@@ -87,13 +91,13 @@ def _pack_rows(decision: PackDecision, tenant: str) -> Iterable[Row]:
         tenant,
         {
             "depth_level": decision.depth_level.value,
-            **picked(decision, "conversation_id message_id pack_id detected_signals query_profile_used"),
+            **picked(decision, "client_id conversation_id message_id pack_id detected_signals query_profile_used"),
             **picked(decision, "sources_retrieved tokens_used latency_ms created_at classifier confidence degraded"),
             **present(query_profile_version=decision.profile and decision.profile.version),
             **_options(decision.options),
         },
     )
-    yield link("FOR_MESSAGE", tenant, decision.id, decision.message_id)
+    yield link("FOR_MESSAGE", tenant, decision.id, _message(decision))
     if decision.query_profile_used is not None:
         profile, props = _profile(decision.query_profile_used, decision.profile)
         yield NodeInsert("QueryProfile", node_id(PUBLIC_TENANT, profile), PUBLIC_TENANT, props)
@@ -123,7 +127,7 @@ def claim_rows(received: Sequence[Received[ClaimAsserted]]) -> Iterable[Row]:
         yield NodeInsert("Claim", node_id(tenant, claim.claim_id), tenant, _claim_props(claim))
         yield _status_row(tenant, claim.claim_id, claim.status)
         if claim.source.topic != CORRECTIONS_IN.name:  # a correction from outside has no message
-            yield link("MADE_IN", tenant, claim.claim_id, claim.message_id)
+            yield link("MADE_IN", tenant, claim.claim_id, _message(claim))
         for conflict in claim.contradicts:
             resolved = conflict.claim_id in claim.supersedes
             yield link(

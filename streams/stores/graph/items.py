@@ -1,5 +1,6 @@
 """Conversion of graph rows to items with their source and the reason they were found; pure."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Literal
@@ -28,6 +29,7 @@ from streams.stores.tenant import natural_id
 # Objectives with these statuses are history, not current.
 ENDED = frozenset({"done", "completed", "achieved", "closed", "cancelled", "concluído", "concluido", "cancelado"})
 PLACE = ("topic", "partition", "offset")
+SAID = ("client_id", "user_id", *PLACE)
 # The properties common to an item of a claim and the claim itself, under the node's names; and the claim's own.
 SHOWN = "author text subject attribute value message_id confidence"
 ASSERTED = f"{SHOWN} functional lang client_id conversation_id user_id frame_id seq"
@@ -207,6 +209,7 @@ def to_assertion(claim_id: str, row: Found) -> ClaimAsserted:
 def to_decision(row: Found) -> DecisionMade:
     """What was decided on a message."""
     return DecisionMade(
+        decision_id=natural_id(row["id"]),
         message_id=row["message_id"],
         conversation_id=row["conversation_id"],
         client_id=row.get("client_id"),
@@ -218,8 +221,21 @@ def to_decision(row: Found) -> DecisionMade:
     )
 
 
-def to_trace(rows: Sequence[Found]) -> DecisionTrace:
-    """The decisions on one message, which has at least one."""
+def to_traces(rows: Iterable[Found]) -> tuple[DecisionTrace, ...]:
+    """The decisions on messages of one id, by conversation, newest first."""
+    # Of a decision that has a node of an earlier version beside its own, and of a node that is another's by now.
+    known: dict[str, Found] = {}
+    for row in rows:
+        mine = row.get("said_in") == row["conversation_id"]
+        if mine or row["id"] not in known:
+            known[row["id"]] = row if mine else {name: row[name] for name in row if name not in SAID}
+    talks: dict[tuple[str, str], list[Found]] = defaultdict(list)
+    for row in known.values():
+        talks[row.get("client_id") or "", row["conversation_id"]].append(row)
+    return tuple(sorted(map(_to_trace, talks.values()), key=lambda trace: trace.at, reverse=True))
+
+
+def _to_trace(rows: Sequence[Found]) -> DecisionTrace:
     first = rows[0]
     # A stub, made by its decision, has no place yet.
     placed = first.get("topic") is not None

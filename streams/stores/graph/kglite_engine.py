@@ -40,6 +40,7 @@ INDEXES = (
     "CREATE INDEX summary_user IF NOT EXISTS FOR (n:ConversationSummary) ON (n.tenant_id, n.user_id)",
     "CREATE INDEX claim_talk IF NOT EXISTS FOR (n:Claim) ON (n.tenant_id, n.conversation_id, n.client_id)",
     "CREATE INDEX claim_by_subject IF NOT EXISTS FOR (n:Claim) ON (n.subject_key)",
+    "CREATE INDEX decision_by_message IF NOT EXISTS FOR (n:CDCDecision) ON (n.message_id)",
     "CREATE INDEX audit_by_subject IF NOT EXISTS FOR (n:AuditEvent) ON (n.subject_id)",
     "CREATE INDEX audit_by_talk IF NOT EXISTS FOR (n:AuditEvent) ON (n.conversation_id)",
     "CREATE INDEX consultation_by_talk IF NOT EXISTS FOR (n:Consulta) ON (n.conversation_id)",

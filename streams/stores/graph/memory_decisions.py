@@ -11,18 +11,23 @@ if TYPE_CHECKING:
 
 Node = dict[str, Any]
 Asked = Mapping[str, Any]
-PLACED = ("client_id", "user_id", "topic", "partition", "offset")
+SAID = ("client_id", "user_id", "topic", "partition", "offset")
 
 
 def _decisions(engine: "MemoryEngine", asked: Asked) -> Sequence[Node]:
-    found = [
-        {**decision, "client_id": message.get("client_id")}
-        for decision, _, message in engine.joined("FOR_MESSAGE")
-        if decision["tenant_id"] == message["tenant_id"] == asked["tenant"]
-        and _is_within(decision, asked)
-        and _is_of(message, asked, "user_id")
-    ]
-    return _newest(found, asked)
+    found: dict[str, Node] = {}
+    for decision, _, message in engine.joined("FOR_MESSAGE"):
+        mine = _is_said(decision, message)
+        if (
+            decision["tenant_id"] == message["tenant_id"] == asked["tenant"]
+            and _is_within(decision, asked)
+            and (mine or not (asked["client_id"] or asked["user_id"]))
+            and _is_of(message, asked, "user_id")
+        ):
+            known = found.get(decision["id"], {}).get("client_id")
+            client = decision.get("client_id") or known or (message.get("client_id") if mine else None)
+            found[decision["id"]] = {**decision, "client_id": client}
+    return _newest([*found.values()], asked)
 
 
 def _corrections(engine: "MemoryEngine", asked: Asked) -> Sequence[Node]:
@@ -35,16 +40,23 @@ def _corrections(engine: "MemoryEngine", asked: Asked) -> Sequence[Node]:
 
 
 def _questions(engine: "MemoryEngine", asked: Asked) -> Sequence[Node]:
-    found = [engine.one("Message", each, [asked["tenant"]]) for each in asked["ids"]]
-    # A stub, made by its decision; its own event has not arrived yet.
-    return [node for node in found if node and "created_at" in node and node["created_at"] <= asked["as_of"]]
+    return [
+        {"id": decision["id"], "content": message["content"], "message_id": decision["message_id"]}
+        | {name: message.get(name) for name in ("client_id", "conversation_id", "user_id")}
+        for decision, _, message in engine.joined("FOR_MESSAGE")
+        if decision["id"] in asked["ids"]
+        and decision["tenant_id"] == message["tenant_id"] == asked["tenant"]
+        # A stub, made by its decision, says nothing yet.
+        and _is_said(decision, message)
+        and message["created_at"] <= asked["as_of"]
+    ]
 
 
 def _decision_on(engine: "MemoryEngine", asked: Asked) -> Sequence[Node]:
     found = [
-        {**decision, **{name: message.get(name) for name in PLACED}}
+        {**decision, **{name: message.get(name) for name in SAID}, "said_in": message.get("conversation_id")}
         for decision, _, message in engine.joined("FOR_MESSAGE")
-        if message["id"] in asked["ids"]
+        if decision.get("message_id") == asked["message_id"]
         and decision["tenant_id"] == message["tenant_id"] == asked["tenant"]
         and "created_at" in decision
         and decision["created_at"] <= asked["as_of"]
@@ -62,6 +74,10 @@ def _contested(engine: "MemoryEngine", asked: Asked) -> Sequence[Node]:
         and correction["created_at"] <= asked["as_of"]
     ]
     return sorted(found, key=itemgetter("created_at", "id"))
+
+
+def _is_said(decision: Node, message: Node) -> bool:
+    return "conversation_id" in message and message["conversation_id"] == decision.get("conversation_id")
 
 
 def _is_within(node: Node, asked: Asked) -> bool:

@@ -23,7 +23,9 @@ def _linked(engine: "MemoryEngine", asked: Asked, *, by: str, from_start: bool =
 
 def _of_conversation(engine: "MemoryEngine", asked: Asked, *, by: str, seq: str, at: str) -> Sequence[Node]:
     return [
-        {"id": node["id"], "seq": node.get(seq), "at": node[at]} for node in _linked(engine, asked, by=by) if at in node
+        {"id": node["id"], "seq": node.get(seq), "at": node[at]} | _talk(node)
+        for node in _linked(engine, asked, by=by)
+        if at in node
     ]
 
 
@@ -37,7 +39,11 @@ def _in_conversation(engine: "MemoryEngine", asked: Asked, *, label: str) -> Seq
 
 
 def _beyond(engine: "MemoryEngine", asked: Asked, *, by: str, from_start: bool = False) -> Sequence[Node]:
-    return [{"id": node["id"]} for node in _linked(engine, asked, by=by, from_start=from_start)]
+    return [{"id": node["id"]} | _talk(node) for node in _linked(engine, asked, by=by, from_start=from_start)]
+
+
+def _talk(node: Node) -> Node:
+    return {name: node[name] for name in ("client_id", "conversation_id") if name in node}
 
 
 def _erasures(engine: "MemoryEngine", asked: Asked) -> Sequence[Node]:

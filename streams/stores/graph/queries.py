@@ -131,13 +131,16 @@ DECISION: Final = """
     WHERE d.id IN $ids AND d.tenant_id = $tenant AND d.created_at <= $as_of
     RETURN d.message_id AS message_id, d.depth_level AS depth_level, d.detected_signals AS detected_signals"""
 
+# A node of an earlier version is that of all messages of its id: what the last of them said is not the others'.
 DECISIONS_MADE: Final = """
     MATCH (d:CDCDecision)-[:FOR_MESSAGE]->(m:Message)
     WHERE d.tenant_id = $tenant AND d.created_at >= $since AND d.created_at <= $as_of AND m.tenant_id = $tenant
+      AND (m.conversation_id = d.conversation_id OR ($client_id = '' AND $user_id = ''))
       AND ($client_id = '' OR m.client_id = $client_id) AND ($user_id = '' OR m.user_id = $user_id)
-    RETURN d.id AS id, d.message_id AS message_id, d.conversation_id AS conversation_id, m.client_id AS client_id,
-           d.created_at AS created_at, d.depth_level AS depth_level, d.tokens_used AS tokens_used,
-           d.latency_ms AS latency_ms, d.degraded AS degraded
+    WITH d, max(CASE WHEN m.conversation_id = d.conversation_id THEN m.client_id END) AS client_id
+    RETURN d.id AS id, d.message_id AS message_id, d.conversation_id AS conversation_id,
+           coalesce(d.client_id, client_id) AS client_id, d.created_at AS created_at, d.depth_level AS depth_level,
+           d.tokens_used AS tokens_used, d.latency_ms AS latency_ms, d.degraded AS degraded
     ORDER BY d.created_at DESC, d.id
     LIMIT $limit"""
 
@@ -150,17 +153,19 @@ CORRECTIONS_MADE: Final = """
     LIMIT $limit"""
 
 QUESTIONS: Final = """
-    MATCH (m:Message)
-    WHERE m.id IN $ids AND m.tenant_id = $tenant AND m.created_at <= $as_of
-    RETURN m.id AS id, m.content AS content"""
+    MATCH (d:CDCDecision)-[:FOR_MESSAGE]->(m:Message)
+    WHERE d.id IN $ids AND d.tenant_id = $tenant AND m.tenant_id = $tenant AND m.created_at <= $as_of
+      AND m.conversation_id = d.conversation_id
+    RETURN d.id AS id, m.content AS content, d.message_id AS message_id, m.client_id AS client_id,
+           m.conversation_id AS conversation_id, m.user_id AS user_id"""
 
 DECISION_ON: Final = """
-    MATCH (m:Message)<-[:FOR_MESSAGE]-(d:CDCDecision)
-    WHERE m.id IN $ids AND m.tenant_id = $tenant AND d.tenant_id = $tenant AND d.created_at <= $as_of
+    MATCH (d:CDCDecision)-[:FOR_MESSAGE]->(m:Message)
+    WHERE d.message_id = $message_id AND d.tenant_id = $tenant AND d.created_at <= $as_of AND m.tenant_id = $tenant
     RETURN d.id AS id, d.pack_id AS pack_id, d.conversation_id AS conversation_id, d.created_at AS created_at,
            d.depth_level AS depth_level, d.detected_signals AS detected_signals, d.tokens_used AS tokens_used,
-           d.latency_ms AS latency_ms, m.client_id AS client_id, m.user_id AS user_id, m.topic AS topic,
-           m.partition AS partition, m.offset AS offset
+           d.latency_ms AS latency_ms, m.conversation_id AS said_in, m.client_id AS client_id, m.user_id AS user_id,
+           m.topic AS topic, m.partition AS partition, m.offset AS offset
     ORDER BY d.id"""
 
 CONTESTED: Final = """
@@ -230,7 +235,8 @@ ERASURES: Final = """
 MESSAGES_OF: Final = """
     MATCH (c:Conversation)<-[:IN_CONVERSATION]-(m:Message)
     WHERE c.id IN $ids AND c.tenant_id = $tenant AND m.tenant_id = $tenant AND m.created_at IS NOT NULL
-    RETURN m.id AS id, m.seq AS seq, m.created_at AS at"""
+    RETURN m.id AS id, m.seq AS seq, m.created_at AS at, m.client_id AS client_id,
+           m.conversation_id AS conversation_id"""
 
 SUMMARIES_OF: Final = """
     MATCH (c:Conversation)<-[:SUMMARIZES]-(s:ConversationSummary)
@@ -255,7 +261,7 @@ AUDITS_OF: Final = """
 DECISIONS_FOR: Final = """
     MATCH (m:Message)<-[:FOR_MESSAGE]-(d:CDCDecision)
     WHERE m.id IN $ids AND m.tenant_id = $tenant AND d.tenant_id = $tenant
-    RETURN d.id AS id"""
+    RETURN d.id AS id, d.conversation_id AS conversation_id"""
 
 EVENTS_IN: Final = """
     MATCH (s:ConversationSummary)-[:HAS_EVENT]->(e:TimePoint)

@@ -193,15 +193,15 @@ class GraphStore(CognitionReads):
         found = await self._read(queries.CORRECTIONS_MADE, tenant, _within(whose, since, as_of, limit))
         return tuple(row["created_at"] for row in found)
 
-    async def questions(self, tenant: str, message_ids: Sequence[str], as_of: datetime) -> Mapping[str, str]:
-        """The texts of messages, by id."""
-        asked = {"ids": [node_id(tenant, each) for each in message_ids], "as_of": _utc(as_of)}
+    async def questions(self, tenant: str, decision_ids: Sequence[str], as_of: datetime) -> Mapping[str, str]:
+        """The texts of the messages of decisions, by the ids of these."""
+        asked = {"ids": [node_id(tenant, each) for each in decision_ids], "as_of": _utc(as_of)}
         return {natural_id(row["id"]): row["content"] for row in await self._read(queries.QUESTIONS, tenant, asked)}
 
-    async def decision_on(self, tenant: str, message_id: str, as_of: datetime) -> DecisionTrace | None:
-        """The decisions on a message; None where none is stored."""
-        rows = await self._by_id(queries.DECISION_ON, tenant, message_id, as_of)
-        return items.to_trace(rows) if rows else None
+    async def decisions_on(self, tenant: str, message_id: str, as_of: datetime) -> tuple[DecisionTrace, ...]:
+        """The decisions on the messages of this id, one trace for each conversation that has one, newest first."""
+        asked = {"message_id": message_id, "as_of": _utc(as_of)}
+        return items.to_traces(await self._read(queries.DECISION_ON, tenant, asked))
 
     async def contested(self, tenant: str, claim_ids: Sequence[str], as_of: datetime) -> tuple[ClaimContested, ...]:
         """The corrections of claims, oldest first."""

@@ -45,7 +45,7 @@ class MemoryPassageIndex:
             terms = terms_of(passage)
             weights = weights_of(terms, COLLECTIONS[collection])
             found = replace(passage, context="", lead="", recorded_at=passage.recorded_at.astimezone(UTC))
-            self._indexed[collection, tenant, passage.id] = _Indexed(found, vector, terms, weights)
+            self._indexed[collection, tenant, passage.stored_as] = _Indexed(found, vector, terms, weights)
 
     async def search(self, tenant: str, collection: str, query: PassageQuery) -> tuple[Hit, ...]:
         """The tenant's passages nearest to the question, by words and by meaning, best first."""

@@ -43,6 +43,7 @@ def payload_of(tenant: str, passage: Passage, terms: PassageTerms) -> dict[str, 
     return {
         "tenant_id": tenant,
         "id": passage.id,
+        **({} if passage.key is None else {"key": passage.key}),
         "kind": passage.kind,
         "text": passage.text,
         "lang": passage.lang,
@@ -83,7 +84,13 @@ def passage_of(payload: Mapping[str, Any]) -> Passage:
         conversation_id=payload["conversation_id"] or None,
         retired_at=EPOCH + payload["retired_at"] * MICROSECOND if "retired_at" in payload else None,
         fields=payload["fields"],
+        key=payload.get("key"),
     )
+
+
+def stored_as(payload: Mapping[str, Any]) -> str:
+    """The id that the passage of a payload is stored, listed and removed by."""
+    return str(payload.get("key") or payload["id"])
 
 
 def terms_in(payload: Mapping[str, Any]) -> PassageTerms:

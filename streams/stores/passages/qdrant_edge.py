@@ -52,6 +52,7 @@ from streams.stores.passages.points import (
     embedded_text,
     passage_of,
     payload_of,
+    stored_as,
     terms_in,
 )
 from streams.stores.passages.recent import RecentReads
@@ -107,7 +108,7 @@ class QdrantEdgeIndex:
     async def upsert(self, tenant: str, collection: str, passages: Sequence[Passage]) -> None:
         """Store passages by id; visible to the next search."""
         writable(tenant, admin=self._admin)
-        latest = [*{passage.id: passage for passage in passages}.values()]
+        latest = [*{passage.stored_as: passage for passage in passages}.values()]
         for start in range(0, len(latest), CHUNK):
             store = partial(self._store, tenant, collection, latest[start : start + CHUNK])
             await self._guard.run(store, timeout=WRITE_TIMEOUT_S)
@@ -171,7 +172,7 @@ class QdrantEdgeIndex:
     async def _store(self, tenant: str, collection: str, passages: Sequence[Passage]) -> None:
         await self._check()
         shard = self._shards[collection]
-        ids = [point_id(tenant, passage.id) for passage in passages]
+        ids = [point_id(tenant, passage.stored_as) for passage in passages]
         known = self._known(shard, ids) if collection == VERSIONED else {}
         vectors = await self._vectors.encode_but(known, [embedded_text(passage) for passage in passages])
         points = [
@@ -200,11 +201,11 @@ class QdrantEdgeIndex:
                 offset=None if after is None else UUID(after),
                 limit=limit,
                 filter=edge.Filter(must=[own]),
-                with_payload=["id"],
+                with_payload=["id", "key"],
                 with_vector=False,
             )
         )
-        ids = tuple(str(_payload(record)["id"]) for record in records)
+        ids = tuple(stored_as(_payload(record)) for record in records)
         return Page(ids, None if following is None else str(following))
 
     async def _said_in(self, tenant: str, collection: str, conversation_id: str) -> tuple[Passage, ...]:

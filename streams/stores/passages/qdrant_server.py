@@ -31,6 +31,7 @@ from streams.stores.passages.points import (
     embedded_text,
     passage_of,
     ranked,
+    stored_as,
     terms_in,
 )
 from streams.stores.passages.qdrant_collections import MAX_HITS, MISSING, QdrantCollections, path_of
@@ -96,7 +97,7 @@ class QdrantServerIndex:
     async def upsert(self, tenant: str, collection: str, passages: Sequence[Passage]) -> None:
         """Store passages by id; visible to the next search."""
         writable(tenant, admin=self._admin)
-        latest = [*{passage.id: passage for passage in passages}.values()]
+        latest = [*{passage.stored_as: passage for passage in passages}.values()]
         for start in range(0, len(latest), CHUNK):
             await self._run(partial(self._store, tenant, collection, latest[start : start + CHUNK]))
 
@@ -183,7 +184,7 @@ class QdrantServerIndex:
         self._prepared = True
 
     async def _store(self, tenant: str, collection: str, passages: Sequence[Passage]) -> None:
-        ids = [str(point_id(tenant, passage.id)) for passage in passages]
+        ids = [str(point_id(tenant, passage.stored_as)) for passage in passages]
         known = await self._known(collection, ids) if collection == VERSIONED else {}
         vectors = await self._vectors.encode_but(known, [embedded_text(passage) for passage in passages])
         points = await beside_loop(
@@ -206,9 +207,9 @@ class QdrantServerIndex:
 
     async def _page(self, tenant: str, collection: str, after: str | None, limit: int) -> Page:
         points, following = await self._scrolled(
-            collection, [equals("tenant_id", tenant)], after, limit=min(limit, MAX_HITS), payload=["id"]
+            collection, [equals("tenant_id", tenant)], after, limit=min(limit, MAX_HITS), payload=["id", "key"]
         )
-        ids = tuple(str(point["payload"]["id"]) for point in points)
+        ids = tuple(stored_as(point["payload"]) for point in points)
         return Page(ids, following)
 
     async def _said_in(self, tenant: str, collection: str, conversation_id: str) -> tuple[Passage, ...]:

@@ -22,8 +22,9 @@ from schemas.topics import (
 )
 from streams.explanations.build import explained, newest_pack
 from streams.explanations.explanation import Explanation
-from streams.explanations.gather import ExplanationQuery, gather
+from streams.explanations.gather import gather
 from streams.explanations.items import items_of
+from streams.explanations.locating import ExplanationQuery
 from streams.explanations.pages import FORMATS
 from streams.testing.pipeline import Pipeline
 from tests.builders.log_excerpts import MemoryExcerpts
@@ -173,10 +174,10 @@ class AwayGraph:
     def __init__(self, fathom: Pipeline, *, located: bool) -> None:
         self._graph = fathom.graph if located else None
 
-    async def decision_on(self, tenant: str, message_id: str, as_of: datetime) -> Any:
+    async def decisions_on(self, tenant: str, message_id: str, as_of: datetime) -> Any:
         if self._graph is None:
             raise Unavailable("neo4j", "no answer")
-        return await self._graph.decision_on(tenant, message_id, as_of)
+        return await self._graph.decisions_on(tenant, message_id, as_of)
 
     async def contested(self, *_: Any) -> Any:
         raise Unavailable("neo4j", "no answer")
@@ -300,3 +301,21 @@ def test_a_quarantine_in_force_and_one_that_was_set_since_are_told(fathom: Pipel
     assert told["document:handbook"] == "in force then, lifted since"
     for write in FORMATS.values():
         assert "document:handbook" in write(seen(fathom, second)).replace("\\", "")
+
+
+@pytest.mark.parametrize("graph", [True, False])
+def test_of_messages_with_one_id_each_asker_gets_their_own(fathom: Pipeline, graph: bool) -> None:
+    texts = {"ana": "How is the refund of a trip paid?", "bia": "How are invoices of a refund kept?"}
+    for user, text in texts.items():
+        asked(fathom, text, message_id="m-1", conversation=f"c-{user}", headers={"user_id": user})
+        fathom.wait(60)
+    for user, text in texts.items():
+        found = seen(fathom, "m-1", graph=graph, whose=Asker(None, user))
+        assert (found.message.text, found.message.conversation_id) == (text, f"c-{user}")
+        assert not [gap for gap in found.gaps if "other conversations" in gap]
+    newest = seen(fathom, "m-1", graph=graph)
+    assert newest.message.conversation_id == "c-bia"
+    if graph:  # without one the search ends at the newest
+        assert "a message of this id is in other conversations, too: 'c-ana' of client 'web'" in newest.gaps[-1]
+    named = seen(fathom, "m-1", graph=graph, where=fathom.conversation("c-ana"))
+    assert named.message.text == texts["ana"]

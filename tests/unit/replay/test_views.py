@@ -258,7 +258,7 @@ def test_orphans_are_found_and_taken_out_and_nothing_else(fathom: Pipeline, fres
     fresh.graph.engine.nodes["Message"]["acme|stray"] = {**row, "id": "acme|stray"}
     fresh.graph.engine.links["IN_CONVERSATION", "acme|stray", "acme|web|c1"] = {}
     [passage] = [each.passage for key, each in fresh.index._indexed.items() if key[1] == "acme"][:1]
-    asyncio.run(fresh.index.upsert("acme", "episodic", [replace(passage, id="stray")]))
+    asyncio.run(fresh.index.upsert("acme", "episodic", [replace(passage, id="stray", key=None)]))
 
     findings = found(fresh, TENANTS)
     assert len(findings.missing) == 0

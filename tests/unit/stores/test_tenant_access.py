@@ -232,7 +232,7 @@ ARGUMENTS: dict[str, Any] = {
     "document_id": "d1", "signature": "sig", "themes": ["t"], "names": [("nome", "x")], "chunk_uids": ["c"],
     "erasure": Erasure(1, NOON), "nodes": ConversationNodes({"Message": ("x",)}), "counts": {},
     "forgotten": 1,
-    "whose": Asker(), "since": NOON, "message_ids": ["m1"], "claim_ids": ["k1"],
+    "whose": Asker(), "since": NOON, "decision_ids": ["d1"], "claim_ids": ["k1"],
     "between": Span(NOON, NOON), "label": "Message", "after": "", "ids": ["x"],
 }  # fmt: skip
 EVENTS: dict[str, Any] = {
@@ -291,7 +291,7 @@ READS = (
     *("claim", "consultation", "decision", "retired", "listed", "erased", "of_conversation"),
     *("themes", "near_themes", "passages_about", "passages_naming", "passages_connected"),
     *("consultations", "penalties"),
-    *("decisions", "corrections", "questions", "decision_on", "contested"),
+    *("decisions", "corrections", "questions", "decisions_on", "contested"),
 )
 
 

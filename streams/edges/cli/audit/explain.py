@@ -94,7 +94,7 @@ def _of_log(
     from streams.edges.audit.explaining import explanation_of
     from streams.edges.cli.up import settings_of
     from streams.edges.client import clients
-    from streams.explanations.gather import ExplanationQuery
+    from streams.explanations.locating import ExplanationQuery
     from streams.explanations.pages import FORMATS
     from streams.runtime.decision_source import of_server
 

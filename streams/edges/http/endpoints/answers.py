@@ -3,7 +3,7 @@
 from contextlib import aclosing
 from typing import Annotated
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter, Path, Query
 from starlette.requests import Request
 
 from schemas.base import Conversation
@@ -17,7 +17,7 @@ from streams.edges.http.problems import Problem
 from streams.edges.http.routes import LoggedRoute
 from streams.edges.http.sending import CallSender, looking_up
 from streams.edges.http.tokens import Grant
-from streams.edges.http.whose import grant_of
+from streams.edges.http.whose import MessageConversation, grant_of
 
 
 def answers_router(sender: CallSender, seconds: float) -> APIRouter:
@@ -31,11 +31,17 @@ def answers_router(sender: CallSender, seconds: float) -> APIRouter:
         responses=problems(READ_PROBLEMS),
     )
     async def answer(
-        request: Request, message_id: Annotated[str, Path(description="as sending it gave, or as its pack names it")]
+        request: Request,
+        message_id: Annotated[str, Path(description="as sending it gave, or as its pack names it")],
+        query: Annotated[MessageConversation, Query()],
     ) -> DeepAnswerShown:
-        """From the log, where answers are kept for 30 days; a token of one user sees answers to that user only."""
+        """From the log, where answers are kept for 30 days; a token of one user sees answers to that user only.
+
+        Of several conversations with a message of this id the newest, unless `conversation_id` names one.
+        """
+        grant = grant_of(request)
         with looking_up(404):
-            found = await _answer(sender.exchange.bootstrap(), grant_of(request), message_id, seconds)
+            found = await _answer(sender.exchange.bootstrap(), grant, message_id, query.stated(grant), seconds)
         if found is None:
             raise Problem(
                 404, f"no answer by cognition to a message {message_id!r} is on answers.out for this token; one comes "
@@ -46,9 +52,11 @@ def answers_router(sender: CallSender, seconds: float) -> APIRouter:
     return router
 
 
-async def _answer(bootstrap: str, grant: Grant, message_id: str, seconds: float) -> DeepAnswerShown | None:
+async def _answer(
+    bootstrap: str, grant: Grant, message_id: str, stated: Conversation | None, seconds: float
+) -> DeepAnswerShown | None:
     """The deep answer to a message whose pack the grant may see: an answer itself does not say whose it is."""
-    raw = await pack_of(bootstrap, grant, message_id, seconds)
+    raw = await pack_of(bootstrap, grant, message_id, stated, seconds)
     if raw is None:
         return None
     pack = ContextPack.model_validate_json(raw, extra="ignore")

@@ -117,10 +117,10 @@ async def _shown(
     made = await reader.decisions(tenant, whose=whose, since=since, as_of=until, limit=MAX_READ + 1)
     corrections = await reader.corrections(tenant, whose=whose, since=since, as_of=until, limit=MAX_READ + 1)
     latest = made[: query.limit]
-    asked = await reader.questions(tenant, [each.message_id for each in latest], until) if latest else {}
+    asked = await reader.questions(tenant, [each.decision_id for each in latest], until) if latest else {}
     return DecisionsShown(
         days=by_day(made[:MAX_READ], corrections[:MAX_READ]),
-        latest=tuple(_row(each, asked.get(each.message_id)) for each in latest),
+        latest=tuple(_row(each, asked.get(each.decision_id)) for each in latest),
         complete=len(made) <= MAX_READ and len(corrections) <= MAX_READ,
     )
 

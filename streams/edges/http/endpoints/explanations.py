@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -14,17 +14,15 @@ from streams.edges.audit.explaining import explanation_of
 from streams.edges.http.openapi import READ_PROBLEMS, problems
 from streams.edges.http.routes import LoggedRoute, Unsent
 from streams.edges.http.sending import CallSender, looking_up
-from streams.edges.http.whose import grant_of
+from streams.edges.http.whose import MessageConversation, grant_of
 from streams.explanations.explanation import Explanation
-from streams.explanations.gather import ExplanationQuery
+from streams.explanations.locating import ExplanationQuery
 from streams.explanations.pages import FORMATS
 
 MEDIA = {"json": "application/json", "html": "text/html", "md": "text/markdown", "text": "text/plain"}
 
 
-class ExplainQuery(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class ExplainQuery(MessageConversation):
     as_of: StatedTime | Unsent = Field(None, description="as known then; default: now")
     format: Literal["json", "html", "md", "text"] = Field("json", description="what to answer with")
 
@@ -45,9 +43,13 @@ def explanations_router(sender: CallSender, reader: Callable[[], DecisionReader 
         message_id: Annotated[str, Path(description="as sending it gave, or as the pack names it")],
         query: Annotated[ExplainQuery, Query()],
     ) -> Response:
-        """From the log and the graph; a token of one client or one user sees its own messages only."""
+        """From the log and the graph; a token of one client or one user sees its own messages only.
+
+        Of several conversations with a message of this id the newest, unless `conversation_id` names one.
+        """
         grant = grant_of(request)
-        asked = ExplanationQuery(grant.tenant, message_id, Asker(grant.client, grant.user), as_of=query.as_of)
+        whose, where = Asker(grant.client, grant.user), query.stated(grant)
+        asked = ExplanationQuery(grant.tenant, message_id, whose, where, query.as_of)
         with looking_up(404):
             found = await explanation_of(sender.exchange.bootstrap(), asked, reader(), seconds)
         page = FORMATS[query.format](found)

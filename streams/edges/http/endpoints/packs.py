@@ -22,9 +22,11 @@ from streams.edges.http.problems import Problem
 from streams.edges.http.routes import LoggedRoute, Unsent
 from streams.edges.http.sending import CallSender, looking_up
 from streams.edges.http.tokens import Grant
-from streams.edges.http.whose import client_of, grant_of
+from streams.edges.http.whose import MessageConversation, client_of, grant_of
 
 MOST_TURNS = 1_000
+MessageName = Annotated[str, Path(description="as sending it gave, or as the pack names it")]
+ConversationNamed = Annotated[MessageConversation, Query()]
 
 
 class ConversationQuery(BaseModel):
@@ -58,12 +60,14 @@ def reading_router(sender: CallSender, seconds: float) -> APIRouter:
         response_description="the newest revision, as on the topic; with `Accept: text/markdown` the pack's text",
         responses={200: {"content": MARKDOWN_PACK}, **problems({**READ_PROBLEMS, 406: "the pack has no text"})},
     )
-    async def pack(
-        request: Request, message_id: Annotated[str, Path(description="as sending it gave, or as the pack names it")]
-    ) -> Response:
-        """From the log, where packs are kept for 30 days; a token of one user sees that user's packs only."""
+    async def pack(request: Request, message_id: MessageName, query: ConversationNamed) -> Response:
+        """From the log, where packs are kept for 30 days; a token of one user sees that user's packs only.
+
+        Of several conversations with a message of this id the newest, unless `conversation_id` names one.
+        """
+        grant = grant_of(request)
         with looking_up(404):
-            value = await pack_of(sender.exchange.bootstrap(), grant_of(request), message_id, seconds)
+            value = await pack_of(sender.exchange.bootstrap(), grant, message_id, query.stated(grant), seconds)
         if value is None:
             raise Problem(
                 404, f"no pack of a message {message_id!r} is on context-packs.out for this token; packs are made for "
@@ -91,8 +95,11 @@ def reading_router(sender: CallSender, seconds: float) -> APIRouter:
     return router
 
 
-async def pack_of(bootstrap: str, grant: Grant, message_id: str, seconds: float) -> bytes | None:
-    """The record's value of the newest revision that the grant may see."""
+async def pack_of(
+    bootstrap: str, grant: Grant, message_id: str, stated: Conversation | None, seconds: float
+) -> bytes | None:
+    """The record's value of the newest revision that the grant may see, of the newest conversation or the stated."""
+    left_out: set[Conversation] = set()
     async with aclosing(known.newest_first(bootstrap, CONTEXT_PACKS, seconds)) as windows:
         async for records, _ in windows:
             values = {(record.partition, record.offset): bytes(record.value) for record in records if record.value}
@@ -102,15 +109,23 @@ async def pack_of(bootstrap: str, grant: Grant, message_id: str, seconds: float)
                 if one.event.message_id == message_id
                 and grant.client in (None, one.event.client_id)
                 and grant.user in (None, one.event.user_id)
+                and stated in (None, _where(one))
             ]
-            if packs:
-                # Read backwards, the first window with a revision contains the newest.
-                newest = max(packs, key=lambda one: (one.event.revision, one.timestamp))
-                where = newest.conversation(newest.event.client_id, newest.event.conversation_id)
-                if newest.event.seq <= await known.erased_up_to(bootstrap, where, seconds):
-                    return None
-                return values[newest.partition, newest.offset]
+            for last in sorted(packs, key=lambda one: one.timestamp, reverse=True):
+                where = _where(last)
+                if where in left_out:
+                    continue
+                # Read backwards, the first window with a revision of a conversation contains its newest.
+                own = [one for one in packs if _where(one) == where]
+                newest = max(own, key=lambda one: (one.event.revision, one.timestamp))
+                if newest.event.seq > await known.erased_up_to(bootstrap, where, seconds):
+                    return values[newest.partition, newest.offset]
+                left_out.add(where)
     return None
+
+
+def _where(one: Received[Any]) -> Conversation:
+    return one.conversation(one.event.client_id, one.event.conversation_id)
 
 
 async def _conversation(

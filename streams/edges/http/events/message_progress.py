@@ -6,7 +6,7 @@ No Kafka in here. The memory of all messages is bounded; those that are watched 
 import asyncio
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from sys import intern
@@ -19,7 +19,9 @@ from agents.core.caching.lru import ByteCache
 from schemas.codec import rfc3339
 from schemas.progress import TERMINAL, ProgressMade
 
-Place = tuple[str, str]
+# Tenant, client, conversation and message; and tenant and message.
+Place = tuple[str, str, str, str]
+Named = tuple[str, str]
 PROGRESS = share_of("progress")
 # What an event takes beside its value: its own fields, its place in a list, its share of what its message takes.
 OVERHEAD = 300
@@ -66,6 +68,9 @@ class LoggedProgress:
         """The event with the time at which it was logged, as JSON."""
         at = datetime.fromtimestamp(self.timestamp / 1000, UTC)
         return orjson.dumps({**orjson.loads(self.value), "ts": rfc3339(at)})
+
+
+Sees = Callable[[LoggedProgress], bool]
 
 
 @dataclass(slots=True)
@@ -141,7 +146,7 @@ class MessageProgress:
 
 
 class ProgressStore:
-    """The progress of messages by tenant and id, within a share of the byte budget.
+    """The progress of messages by tenant, conversation and id, within a share of the byte budget.
 
     The oldest that nobody watches goes first.
     """
@@ -151,30 +156,47 @@ class ProgressStore:
         self.size_bytes = 0
         self._share.join(self)
         self._found: OrderedDict[Place, MessageProgress] = OrderedDict()
+        # Which conversations have a message of an id, for callers who name no more than that.
+        self._places: dict[Named, dict[Place, None]] = {}
+        self._awaited: dict[Named, set[asyncio.Future[None]]] = {}
         self._erased: ByteCache[Place, bool] = ByteCache("erased_messages")
         self.ending = False
 
-    def of(self, tenant: str, message_id: str) -> MessageProgress:
-        """The progress of a message, empty where nothing is known of it. It must be watched to be kept."""
-        place = tenant, message_id
-        found = self._found.get(place)
-        if found is None:
-            found = self._found[place] = MessageProgress(ending=place in self._erased)
-        return found
+    def newest(self, tenant: str, message_id: str, sees: Sees) -> MessageProgress | None:
+        """The message of this id that has the latest event, of those of which all events may be seen."""
+        known = (self._found[place] for place in self._places.get((tenant, message_id), ()))
+        seen = (found for found in known if found.events and all(map(sees, found.events)))
+        return max(seen, key=lambda found: found.events[-1].timestamp, default=None)
+
+    async def changed(self, tenant: str, message_id: str) -> None:
+        """Wait for the next event of a message of this id, of any conversation, or the end."""
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        waiting = self._awaited.setdefault((tenant, message_id), set())
+        waiting.add(future)
+        try:
+            await future
+        finally:
+            waiting.discard(future)
+            if not waiting:
+                self._awaited.pop((tenant, message_id), None)
 
     def came(self, tenant: str, event: LoggedProgress) -> None:
         """Take an event of the log."""
-        if (tenant, event.message_id) in self._erased:
+        place = _place(tenant, event)
+        if place in self._erased:
             return
-        found = self.of(tenant, event.message_id)
+        found = self._at(place)
         if found.add(event):
-            self._found.move_to_end((tenant, event.message_id))
+            self._found.move_to_end(place)
             self.size_bytes += event.size
+            self._wake(self._awaited.get((tenant, event.message_id), ()))
             self._bound()
 
-    def joined(self, tenant: str, message_id: str, earlier: Iterable[LoggedProgress]) -> None:
-        """Take the events of a message that were read from the log afterwards."""
-        found = self.of(tenant, message_id)
+    def joined(self, tenant: str, earlier: Sequence[LoggedProgress]) -> None:
+        """Take the events of one message that were read from the log afterwards."""
+        if not earlier or _place(tenant, earlier[0]) in self._erased:
+            return
+        found = self._at(_place(tenant, earlier[0]))
         before = found.size
         found.join(earlier)
         self.size_bytes += found.size - before
@@ -183,28 +205,37 @@ class ProgressStore:
     def erased(self, tenant: str, client_id: str, conversation_id: str, up_to_seq: int) -> None:
         """Drop what is known of the messages of a conversation up to a position, and end the streams that show it."""
         for place, found in tuple(self._found.items()):
-            if place[0] != tenant or not found.events:
+            if place[:3] != (tenant, client_id, conversation_id):
                 continue
-            of, planned = found.events[0], found.planned
-            here = (of.client_id, of.conversation_id) == (client_id, conversation_id)
-            if here and (planned is None or planned.data.get("message_seq", 0) <= up_to_seq):
+            planned = found.planned
+            if planned is None or planned.data.get("message_seq", 0) <= up_to_seq:
                 self._erased.put(place, True)
                 self._drop(place)
-
-    def left(self, tenant: str, message_id: str) -> None:
-        """Forget a message of which nothing is known, once nobody watches it."""
-        found = self._found.get((tenant, message_id))
-        if found is not None and not found.watchers and not found.events:
-            self._drop((tenant, message_id))
 
     def stop(self) -> None:
         """End all streams: the server is shutting down."""
         self.ending = True
         for found in self._found.values():
             found.wake()
+        for waiting in self._awaited.values():
+            self._wake(waiting)
+
+    def _at(self, place: Place) -> MessageProgress:
+        self._places.setdefault((place[0], place[3]), {})[place] = None
+        return self._found.setdefault(place, MessageProgress())
+
+    @staticmethod
+    def _wake(waiting: "Iterable[asyncio.Future[None]]") -> None:
+        for future in waiting:
+            if not future.done():
+                future.set_result(None)
 
     def _drop(self, place: Place) -> None:
         found = self._found.pop(place)
+        named = place[0], place[3]
+        del self._places[named][place]
+        if not self._places[named]:
+            del self._places[named]
         self.size_bytes -= found.size
         found.events.clear()
         found.ending = True
@@ -217,3 +248,7 @@ class ProgressStore:
             if oldest is None:
                 return
             self._drop(oldest)
+
+
+def _place(tenant: str, event: LoggedProgress) -> Place:
+    return tenant, event.client_id, event.conversation_id, event.message_id

@@ -6,7 +6,8 @@ Without a group: every process reads all of it, and keeps what it may be asked f
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterable
 from contextlib import aclosing
 
 import orjson
@@ -19,7 +20,7 @@ from schemas.envelope import header_map
 from schemas.topics import MEMORY_ERASURES, PROGRESS_EVENTS
 from streams.edges.client import clients, known
 from streams.edges.client.errors import CommandFailed
-from streams.edges.http.events.message_progress import LoggedProgress, MessageProgress, ProgressStore
+from streams.edges.http.events.message_progress import LoggedProgress, MessageProgress, ProgressStore, Sees
 from streams.telemetry import metrics
 
 LOG = logging.getLogger("fathom.events")
@@ -98,38 +99,41 @@ class ProgressTail:
         except (ValueError, KeyError, TypeError):
             return  # a record of some other writer
 
-    async def look_up(self, tenant: str, message_id: str) -> None:
-        """Read what the log has of a message into the store. Raises `CommandFailed` where no broker answers."""
-        async with self._searches:
-            found = await self._search(tenant, message_id)
-            if not found:
-                return
-            whose, up_to = found[0], await self._erased_up_to(tenant, found)
-            if up_to is None:
-                self.store.joined(tenant, message_id, found)
-            else:
-                self.store.erased(tenant, whose.client_id, whose.conversation_id, up_to)
+    async def look_up(self, tenant: str, message_id: str, sees: Sees) -> None:
+        """Read what the log has of the messages of an id that may be seen into the store.
 
-    async def _search(self, tenant: str, message_id: str) -> list[LoggedProgress]:
-        read = MessageProgress()
-        found: list[LoggedProgress] = []
+        The search ends at the newest one that is whole. Raises `CommandFailed` where no broker answers.
+        """
+        async with self._searches:
+            for found in await self._search(tenant, message_id, sees):
+                whose, up_to = found[0], await self._erased_up_to(tenant, found)
+                if up_to is None:
+                    self.store.joined(tenant, found)
+                else:
+                    self.store.erased(tenant, whose.client_id, whose.conversation_id, up_to)
+
+    async def _search(self, tenant: str, message_id: str, sees: Sees) -> list[list[LoggedProgress]]:
+        found: dict[tuple[str, str], list[LoggedProgress]] = defaultdict(list)
         async with aclosing(known.newest_first(self._bootstrap(), PROGRESS_EVENTS, SEARCH_S)) as windows:
             async for records, _ in windows:
-                found += [
-                    LoggedProgress.of(one.partition, one.offset, one.timestamp, codec.dump(one.event))
-                    for one in known.of_tenant(PROGRESS_EVENTS, records, tenant, message_id)
-                    if one.event.message_id == message_id
-                ]
-                read.join(found)
-                if read.is_whole:
+                for one in known.of_tenant(PROGRESS_EVENTS, records, tenant, message_id):
+                    event = LoggedProgress.of(one.partition, one.offset, one.timestamp, codec.dump(one.event))
+                    if event.message_id == message_id and sees(event):
+                        found[event.client_id, event.conversation_id].append(event)
+                if any(_joined(events).is_whole for events in found.values()):
                     break
-        return found
+        return [*found.values()]
 
     async def _erased_up_to(self, tenant: str, found: list[LoggedProgress]) -> int | None:
         """The position up to which the message's conversation is erased; None where the message is not of that part."""
-        read = MessageProgress()
-        read.join(found)
+        read = _joined(found)
         where = Conversation(tenant=tenant, client_id=found[0].client_id, conversation_id=found[0].conversation_id)
         up_to = await known.erased_up_to(self._bootstrap(), where, SEARCH_S)
         seq = read.planned.data.get("message_seq", 0) if read.planned else 0
         return up_to if seq <= up_to else None
+
+
+def _joined(events: Iterable[LoggedProgress]) -> MessageProgress:
+    read = MessageProgress()
+    read.join(events)
+    return read

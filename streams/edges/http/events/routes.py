@@ -4,25 +4,26 @@ import asyncio
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 from typing import Annotated, ClassVar
 
 from fastapi import APIRouter, Header, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from schemas.base import Id
+from schemas.base import Conversation, Id
 from streams.edges.client.errors import CommandFailed
 from streams.edges.http import bodies
 from streams.edges.http.events.frames import Pace, frames
-from streams.edges.http.events.message_progress import MessageProgress, ProgressStore
+from streams.edges.http.events.message_progress import LoggedProgress, MessageProgress, ProgressStore
 from streams.edges.http.events.progress_tail import ProgressTail
 from streams.edges.http.openapi import READ_PROBLEMS, problems
 from streams.edges.http.problems import Problem
 from streams.edges.http.relay import RelayedResponse, unless_gone
 from streams.edges.http.routes import LoggedRoute, Unsent
 from streams.edges.http.tokens import Grant
-from streams.edges.http.whose import grant_of
+from streams.edges.http.whose import MessageConversation, grant_of
 
 # How long a message is waited for before the log is searched for it: most are on their way.
 SOON_S = 1.0
@@ -34,9 +35,7 @@ HEADERS = {"content-type": "text/event-stream; charset=utf-8", "cache-control": 
 EXAMPLE = 'retry: 1000\n\nid: 3-42\nevent: snapshot\ndata: {"message_id":"m1","pack":{},"cognition":null}\n\n'
 
 
-class EventsQuery(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class EventsQuery(MessageConversation):
     message_id: Id = Field(description="as sending it gave, or as its pack names it")
     timeout: float = Field(30.0, ge=0, le=LONGEST_S, description="seconds to wait for the first event of the message")
     last_event_id: str | Unsent = Field(None, description="as the header, for callers that cannot send one")
@@ -52,7 +51,8 @@ class EventsHeaders(BaseModel):
 class EventsRoute(LoggedRoute):
     sentences: ClassVar[Mapping[str, str]] = {
         **LoggedRoute.sentences,
-        "": "the query parameters are `message_id`, `timeout`, `last_event_id` and `replay`",
+        "": "the query parameters are `message_id`, `conversation_id`, `client_id`, `timeout`, `last_event_id` "
+        "and `replay`",
         "message_id": "message_id: name the message, as sending it gave its id",
         "replay": "replay: is `true` or `false`",
         "timeout": f"timeout: is 0 to {LONGEST_S:g} seconds",
@@ -101,71 +101,76 @@ class EventsEndpoint:
         """The events of `progress.events` of one message, each with its id; a reader that comes late gets a snapshot.
 
         The stream ends when the pack is there and the cognitive run, if one is opened, has ended. A token of one user
-        sees the events of that user's messages only.
+        sees the events of that user's messages only. Of several conversations with a message of this id the newest,
+        unless `conversation_id` names one.
         """
         await bodies.read(request, 0)
         grant = grant_of(request)
         if self._open[grant.tenant] >= self._most:
             raise Problem(429, f"{self._most} streams of this tenant are open; close one", retry_after="5")
-        progress = self._tail.store.of(grant.tenant, query.message_id)
-        progress.watchers += 1
         self._open[grant.tenant] += 1
         try:
-            if await unless_gone(request, self._first(grant, query, progress)) is None:
-                await self._leave(grant, query.message_id, progress)
-                return Response(status_code=GONE)
+            progress = await unless_gone(request, self._first(grant, query))
         except BaseException:
-            await self._leave(grant, query.message_id, progress)
+            self._leave(grant)
             raise
+        if progress is None:
+            self._leave(grant)
+            return Response(status_code=GONE)
+        progress.watchers += 1
         last_id = headers.last_event_id or query.last_event_id
         store = self._tail.store
         body = frames(query.message_id, progress, store, last_id, self._pace, replay=query.replay)
 
         async def ended() -> None:
             await body.aclose()
-            await self._leave(grant, query.message_id, progress)
+            progress.watchers -= 1
+            self._leave(grant)
 
         return RelayedResponse(200, HEADERS, body, ended, longest_s=LONGEST_STREAM_S)
 
-    async def _leave(self, grant: Grant, message_id: str, progress: MessageProgress) -> None:
-        progress.watchers -= 1
+    def _leave(self, grant: Grant) -> None:
         self._open[grant.tenant] -= 1
         if not self._open[grant.tenant]:
             del self._open[grant.tenant]
-        self._tail.store.left(grant.tenant, message_id)
 
-    async def _first(self, grant: Grant, query: EventsQuery, progress: MessageProgress) -> bool:
-        """Wait for an event that the grant may see; the log is searched where none comes. Raises `Problem`."""
+    async def _first(self, grant: Grant, query: EventsQuery) -> MessageProgress:
+        """Wait for a message that the grant may see; the log is searched where none comes. Raises `Problem`."""
         store, loop = self._tail.store, asyncio.get_running_loop()
         deadline = loop.time() + query.timeout
-        if not progress.events:
-            await _until(progress, store, min(deadline, loop.time() + SOON_S))
-        if not progress.is_whole:
+        sees = partial(_may_see, grant, query.stated(grant))
+        named = grant.tenant, query.message_id
+        if store.newest(*named, sees) is None:
+            await _until(store, named, min(deadline, loop.time() + SOON_S))
+        found = store.newest(*named, sees)
+        if found is None or not found.is_whole:
             try:
-                await self._tail.look_up(grant.tenant, query.message_id)
+                await self._tail.look_up(*named, sees)
             except CommandFailed as error:
                 raise Problem(503, str(error), retry_after="1") from None
-        while not _may_see(grant, progress):
-            if loop.time() >= deadline or store.ending or progress.ending:
+        while (found := store.newest(*named, sees)) is None:
+            if loop.time() >= deadline or store.ending:
                 raise Problem(
                     404, f"there is no event of a message {query.message_id!r} for this token; messages have events "
                     "from their acceptance on, for a day, where FATHOM_PROGRESS is on",
                 )  # fmt: skip
-            await _until(progress, store, deadline)
-        return True
+            await _until(store, named, deadline)
+        return found
 
 
-async def _until(progress: MessageProgress, store: ProgressStore, deadline: float) -> None:
-    """Wait for an event, until a time of the loop's clock."""
-    if store.ending or progress.ending:
+async def _until(store: ProgressStore, named: tuple[str, str], deadline: float) -> None:
+    """Wait for an event of a message, until a time of the loop's clock."""
+    if store.ending:
         return
     with suppress(TimeoutError):
         async with asyncio.timeout_at(deadline):
-            await progress.changed()
+            await store.changed(*named)
 
 
-def _may_see(grant: Grant, progress: MessageProgress) -> bool:
-    """Whether there are events, of the client and user of the grant."""
-    return bool(progress.events) and all(
-        grant.client in (None, event.client_id) and grant.user in (None, event.user_id) for event in progress.events
+def _may_see(grant: Grant, stated: Conversation | None, event: LoggedProgress) -> bool:
+    """Whether an event is of the client and user of the grant, and of the conversation, if one is stated."""
+    return (
+        grant.client in (None, event.client_id)
+        and grant.user in (None, event.user_id)
+        and (stated is None or (stated.client_id, stated.conversation_id) == (event.client_id, event.conversation_id))
     )

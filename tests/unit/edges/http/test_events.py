@@ -4,6 +4,7 @@ import asyncio
 import json
 import tracemalloc
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,16 @@ def store_with(events: list[LoggedProgress], tenant: str = "acme") -> ProgressSt
     return store
 
 
+def anybody(_: LoggedProgress) -> bool:
+    return True
+
+
+def held(store: ProgressStore, message: str = MESSAGE) -> MessageProgress:
+    found = store.newest("acme", message, anybody)
+    assert found is not None
+    return found
+
+
 def parsed(text: bytes | str) -> list[Frame]:
     """The frames of a stream, without comments."""
     whole = text.decode() if isinstance(text, bytes) else text
@@ -57,7 +68,7 @@ def read(
     store: ProgressStore, last_id: str | None = None, message: str = MESSAGE, pace: Pace = PACE, *, replay: bool = False
 ) -> list[Frame]:
     async def whole() -> bytes:
-        progress = store.of("acme", message)
+        progress = held(store, message)
         return b"".join([part async for part in frames(message, progress, store, last_id, pace, replay=replay)])
 
     return parsed(asyncio.run(whole()))
@@ -111,7 +122,7 @@ def test_events_come_as_they_happen_between_heartbeats() -> None:
 
     async def story() -> list[bytes]:
         store = store_with(events[:5])
-        progress = store.of("acme", MESSAGE)
+        progress = held(store)
         parts: list[bytes] = []
 
         async def reader() -> None:
@@ -143,9 +154,9 @@ def test_the_stream_ends_with_the_pack_where_no_run_is_opened() -> None:
     packs = [json.loads(each.value) for each in logged() if each.stage == "pack"]
     packs[0]["data"]["cognition"] = False
     events = [LoggedProgress.of(0, number, AT_MS, json.dumps(each).encode()) for number, each in enumerate(packs)]
-    assert store_with(events).of("acme", MESSAGE).is_ended
-    assert not store_with([each for each in logged() if each.stage == "pack"]).of("acme", MESSAGE).is_ended
-    assert not store_with([each for each in logged() if each.stage == "cognition"]).of("acme", MESSAGE).is_ended
+    assert held(store_with(events)).is_ended
+    assert not held(store_with([each for each in logged() if each.stage == "pack"])).is_ended
+    assert not held(store_with([each for each in logged() if each.stage == "cognition"])).is_ended
 
 
 def test_a_run_that_says_nothing_any_more_ends_its_stream() -> None:
@@ -156,7 +167,7 @@ def test_a_run_that_says_nothing_any_more_ends_its_stream() -> None:
 def test_a_stream_ends_without_a_word_when_the_server_does() -> None:
     async def story() -> list[bytes]:
         store = store_with(logged()[:5])
-        progress = store.of("acme", MESSAGE)
+        progress = held(store)
         stream = frames(MESSAGE, progress, store, None, Pace(60.0, 600.0))
         reading = asyncio.create_task(_all(stream))
         await until(lambda: progress._waiting)
@@ -173,12 +184,12 @@ async def _all(stream: Any) -> list[bytes]:
 def test_what_was_read_from_the_log_afterwards_comes_first() -> None:
     events = logged()
     store = store_with(events[10:])
-    assert not store.of("acme", MESSAGE).is_whole
-    store.joined("acme", MESSAGE, events[:20])
-    assert store.of("acme", MESSAGE).is_whole
+    assert not held(store).is_whole
+    store.joined("acme", events[:20])
+    assert held(store).is_whole
     assert read(store)[0]["data"] == WHOLE
     store.came("acme", events[15])
-    assert len(store.of("acme", MESSAGE).events) == len(events)
+    assert len(held(store).events) == len(events)
 
 
 def test_memory_is_bounded_and_what_is_watched_stays() -> None:
@@ -188,8 +199,9 @@ def test_memory_is_bounded_and_what_is_watched_stays() -> None:
     for number in range(5):
         for event in logged(message_id=f"m{number}"):
             store.came("acme", event)
-        store.of("acme", "m1").watchers = 1
-    assert [name for _, name in store._found] == ["m1", "m4"]
+        if number == 1:
+            held(store, "m1").watchers = 1
+    assert [name for *_, name in store._found] == ["m1", "m4"]
     assert store.size_bytes == sum(found.size for found in store._found.values()) <= 2 * size + 100
 
 
@@ -206,7 +218,7 @@ def test_what_is_kept_takes_no_more_memory_than_it_may() -> None:
 
 def test_what_is_erased_is_shown_no_more() -> None:
     store = store_with(logged())
-    progress = store.of("acme", MESSAGE)
+    progress = held(store)
     for where in (
         ("beta", "web", "c1", 9),
         ("acme", "other", "c1", 9),
@@ -220,7 +232,36 @@ def test_what_is_erased_is_shown_no_more() -> None:
     assert not progress.events
     for event in logged():
         store.came("acme", event)
-    assert not store.of("acme", MESSAGE).events
+    assert store.newest("acme", MESSAGE, anybody) is None
+
+
+@pytest.mark.parametrize("reader", ["ana", "bia"])
+def test_two_conversations_may_use_one_message_id(tmp_path: Path, reader: str) -> None:
+    """Each reader gets the events of their own message, though both are in the log of the tenant."""
+    events = [
+        event
+        for begin, user in ((100, "ana"), (900, "bia"))
+        for event in logged(begin=begin, user_id=user, conversation_id=f"c-{user}")
+    ]
+    echo = Echo(answers)
+    for event in events:
+        echo.tail.store.came("acme", event)
+    mine = echo.tail.store.newest("acme", MESSAGE, lambda event: event.user_id == reader)
+    assert mine is not None
+    assert {event.conversation_id for event in mine.events} == {f"c-{reader}"}
+    assert len(mine.events) == len(JOB)
+    echo.tail.store.erased("acme", "web", "c-bia" if reader == "ana" else "c-ana", 9)
+    assert len(mine.events) == len(JOB)
+
+
+def test_of_one_users_messages_with_one_id_the_newest_is_shown_or_the_stated(tmp_path: Path) -> None:
+    older, newer = logged(conversation_id="c-1"), logged(begin=900, conversation_id="c-2")
+    newer = [replace(event, timestamp=AT_MS + 1_000) for event in newer]
+    for query, own in (("", "c-2"), ("&conversation_id=c-1&client_id=web", "c-1")):
+        answer = asked(tmp_path, f"/events?message_id={MESSAGE}&replay=true{query}", [*older, *newer])
+        shown = [each["data"] for each in parsed(answer.text)[:-1]]
+        assert {each["conversation_id"] for each in shown} == {own}
+        assert len(shown) == len(JOB)
 
 
 # --- over HTTP ------------------------------------------------------------------------------------------------------
@@ -300,7 +341,7 @@ def test_a_token_of_a_client_sees_its_messages_only(tmp_path: Path) -> None:
     [
         ("/events", "message_id: name the message"),
         ("/events?message_id=m&timeout=301", "timeout: is 0 to 300 seconds"),
-        ("/events?message_id=m&since=1", "are `message_id`, `timeout`, `last_event_id` and `replay`"),
+        ("/events?message_id=m&since=1", "are `message_id`, `conversation_id`, `client_id`, `timeout`"),
         ("/events?message_id=m&replay=all", "replay: is `true` or `false`"),
     ],
 )
@@ -313,7 +354,7 @@ def test_a_wrong_call_is_told_what_to_write(tmp_path: Path, path: str, said: str
 def test_a_message_is_waited_for(tmp_path: Path) -> None:
     async def story(client: httpx.AsyncClient, tail: HeldTail) -> httpx.Response:
         calling = asyncio.create_task(client.get(f"/events?message_id={MESSAGE}"))
-        await until(lambda: tail.store._found)
+        await until(lambda: tail.store._awaited)
         for event in logged():
             tail.store.came("acme", event)
         return await calling
@@ -336,7 +377,7 @@ def test_a_tenant_has_a_bounded_number_of_streams_and_gets_them_back(tmp_path: P
     async def story(client: httpx.AsyncClient, tail: HeldTail) -> list[int]:
         path = f"/events?message_id={MESSAGE}"
         waiting = [asyncio.create_task(client.get(path)) for _ in range(2)]
-        await until(lambda: tail.store.of("acme", MESSAGE).watchers == 2)
+        await until(lambda: len(tail.store._awaited.get(("acme", MESSAGE), ())) == 2)
         refused = await client.get(path)
         assert refused.status_code == 429
         assert refused.headers["retry-after"] == "5"
@@ -356,10 +397,10 @@ def test_a_reader_that_goes_away_gives_its_stream_back(tmp_path: Path) -> None:
         for _ in range(3):
             async with client.stream("GET", path) as stream:
                 await anext(stream.aiter_bytes())
-            await until(lambda: not tail.store.of("acme", MESSAGE).watchers)
+            await until(lambda: not held(tail.store).watchers)
         with pytest.raises(httpx.ReadTimeout):
             await client.get("/events?message_id=nosuch", timeout=0.05)
-        await until(lambda: ("acme", "nosuch") not in tail.store._found)
+        await until(lambda: ("acme", "nosuch") not in tail.store._awaited)
         return len(tail.store._found)
 
     assert told(tmp_path, story, logged()[:5], FATHOM_EVENTS_MOST_STREAMS="1", socket=True) == 1
