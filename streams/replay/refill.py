@@ -7,13 +7,17 @@ is stored by the writers as ever, and storing it twice changes nothing.
 import asyncio
 import copy
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import cast
+
+from aiokafka.errors import KafkaError
 
 from agents.errors import Unavailable
 from agents.ports.passages import Hit, Passage, PassageIndex, PassageQuery
 from streams.config import Settings
+from streams.kafka.broker_diagnosis import BrokerRejected
+from streams.kafka.clients import administering
 from streams.kafka.security import security_of
 from streams.replay import views
 from streams.replay.log import opened
@@ -34,6 +38,37 @@ STEPS = 10
 GRAPH, INDEX = "graph", "index"
 
 Refuse = Callable[[str], None]
+
+
+async def refilling(settings: Settings, stores: Stores, missing: Collection[str], bootstrap: str) -> "Refilling | None":
+    """The filling of the unfilled stores, if there are any; raises nothing.
+
+    Those that were `missing` when this process began are new, unless their writers have stored something before.
+    """
+    unfilled = dict(stores.unfilled)
+    for name in unfilled.keys() & {*missing}:
+        if not await _had_stored(settings, name, bootstrap):
+            mark_filled(unfilled.pop(name))
+            continue
+        metrics.log(
+            LOGGER, logging.ERROR, "store.missing", store=name, directory=str(unfilled[name]),
+            why="its files are not there, though its writers have stored before",
+            next="it begins empty and is filled from the log, packs go on without it; see docs/backup.md#damaged-files",
+        )  # fmt: skip
+    return Refilling(settings, replace(stores, unfilled=unfilled)) if unfilled else None
+
+
+async def _had_stored(settings: Settings, name: str, bootstrap: str) -> bool:
+    """Whether a group that fills the store has committed something; where nobody says so, it may have."""
+    stages = views.storing(graph=name == GRAPH, index=name == INDEX)
+    try:
+        async with administering(bootstrap, security_of(settings)) as admin:
+            for group in {stage.consumer_group for stage in stages}:
+                if any(each.offset > 0 for each in (await admin.list_consumer_group_offsets(group)).values()):
+                    return True
+    except (KafkaError, Unavailable, BrokerRejected):
+        return True  # what is filled without need ends as it was
+    return False
 
 
 class Refilling:

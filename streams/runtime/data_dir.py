@@ -8,16 +8,19 @@ DIR/up.json                                    its addresses, while it is ready
 import json
 import os
 import shutil
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from agents.errors import FathomError
 from streams.config import Settings
+from streams.stores.damage import is_missing, is_unfilled
 from streams.stores.ownership import DirectoryInUse, Ownership
 
 SCHEME = "embedded://"
 ADDRESSES = "up.json"
 BROKER = "broker"
+OFFSETS = "offsets.jsonl"
 DEFAULT = Path(".fathom")
 STORES = ("redis_url", "qdrant_url", "neo4j_url")
 # What is kept of damaged files: by us, and of its log of writes by the graph's engine.
@@ -99,6 +102,30 @@ def damaged(settings: Settings) -> list[str]:
     if home is not None:
         found += [path for pattern in OF_LOG for path in (home / BROKER).glob(pattern)]
     return sorted(map(str, found))
+
+
+def unfilled(settings: Settings) -> list[str]:
+    """The directories of stores that lack what the log says: those not filled yet, and those that were lost."""
+    home = home_of(settings.broker)
+    found = []
+    for name, given in (("graph", settings.neo4j_url), ("index", settings.qdrant_url)):
+        place = given.removeprefix(SCHEME)
+        directory = (Path(place).expanduser() if place else home or DEFAULT) / name
+        lost = home is not None and is_missing(directory) and _has_committed(home / BROKER / OFFSETS)
+        if _embedded(given) and (lost or is_unfilled(directory)):
+            found.append(str(directory))
+    return found
+
+
+def _has_committed(offsets: Path) -> bool:
+    """Whether a group of the embedded broker has read something, by its file of committed offsets."""
+    if not offsets.is_file():
+        return False
+    for line in offsets.read_bytes().splitlines():
+        with suppress(ValueError, TypeError, IndexError):
+            if json.loads(line)[3] > 0:
+                return True
+    return False
 
 
 def _embedded(url: str) -> bool:

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Protocol
 
 from agents.concurrency import timeout
@@ -94,7 +94,8 @@ class StoreFilling(Protocol):
         """Fill them from the log of this broker."""
 
 
-Refill = Callable[[Settings, "Stores"], StoreFilling]
+# Of the settings, the stores, the names of those that were not there, and the address of the broker.
+Refill = Callable[[Settings, "Stores", Collection[str], str], Awaitable[StoreFilling | None]]
 
 
 class DamageWatch:

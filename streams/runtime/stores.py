@@ -114,7 +114,7 @@ def open_whole_stores(settings: StoreSettings, index: IndexProcess | None = None
 
 
 def _begin_empty(settings: StoreSettings, directory: Path, damaged: DamagedStore) -> None:
-    filled = [each.resolve() for each in (settings.graph_directory(), settings.index_directory()) if each is not None]
+    filled = [each.resolve() for each in settings.filled_from_log().values()]
     try:
         aside = set_aside(directory)
         if directory in filled:
@@ -172,7 +172,7 @@ class _Opening:
         graph = self._graph()
         working_sets, weights, tool_sessions = self._working_sets()
         index = self._index()  # the last: it becomes ready by itself, beside us
-        directories = {"graph": self._settings.graph_directory(), "index": self._settings.index_directory()}
+        directories = self._settings.filled_from_log()
         return Stores(
             working_sets=working_sets,
             weights=weights,
@@ -184,7 +184,7 @@ class _Opening:
             index=index,
             checks=self._checks,
             closers=self._closers,
-            unfilled={name: each for name, each in directories.items() if each is not None and is_unfilled(each)},
+            unfilled={name: each for name, each in directories.items() if is_unfilled(each)},
         )
 
     def undo(self) -> None:

@@ -30,6 +30,7 @@ from streams.config import Settings, secret
 from streams.kafka.security import Security, security_of
 from streams.listening import listening
 from streams.runtime import data_dir as homes
+from streams.stores.damage import mark_missing
 from streams.stores.passages.index_layout import clear_if_outdated
 from streams.stores.passages.index_process import IndexProcess, spawn_index
 from streams.stores.remote.server import ServedGraph, serving
@@ -78,8 +79,8 @@ async def run(
 ) -> BaseException | None:
     """Consume until a signal (None) or a failure (why); a second signal exits the process at once with 130.
 
-    `api` makes the HTTP interface to serve beside health and metrics, `refill` fills damaged stores. Raises the error
-    of a failed start.
+    `api` makes the HTTP interface to serve beside health and metrics, `refill` fills damaged and lost stores. Raises
+    the error of a failed start.
     """
     stopping = asyncio.Event()
     _on_signals(stopping, homes.home_of(settings.broker))
@@ -129,8 +130,7 @@ async def consuming(
 ) -> AsyncIterator[Running]:
     """Run the stages until the context ends, then drain; `port` is that of an embedded broker, 0 picks a free one.
 
-    Raises `ConfigError`, `BrokerFailed`, `AlreadyRunning`, `BadDirectory`, and the errors of opening the stores and
-    starting the groups.
+    Raises `ConfigError`, `BrokerFailed`, `AlreadyRunning`, `BadDirectory`, and what opening and starting raise.
     """
     # Models and modules are a million long-lived objects: collection is off while they load, and they are frozen after.
     gc.disable()
@@ -144,6 +144,7 @@ async def consuming(
         listener = stack.enter_context(listening(settings.http_host, settings.http_port, "FATHOM_HTTP_HOST", port_name))
         # In a thread: the last batch may wait for a collector that is away.
         stack.push_async_callback(asyncio.to_thread, export_traces(settings.otlp_url))
+        missing = mark_missing(store_settings(settings, stages).filled_from_log()) if refill else ()
         models = _open_models(stack, settings, stages)
         if home is None:
             served, bootstrap = api and api(), settings.broker
@@ -152,7 +153,7 @@ async def consuming(
             await _until_reachable(bootstrap, security_of(settings))
         else:
             bootstrap, stores, served = await _start_embedded(stack, settings, stages, home, port, ended, api)
-        filling = refill(settings, stores) if refill and stores.unfilled else None
+        filling = await refill(settings, stores, missing, bootstrap) if refill and stores.unfilled else None
         shown = filling.stores if filling else stores
         worker = await _start(stack, settings, stages, bootstrap, shown, models, listener, served)
         if filling:

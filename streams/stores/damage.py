@@ -2,12 +2,13 @@
 
 import errno
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
 from agents.errors import FathomError
+from streams.stores.ownership import LOCK
 
 # In a store's directory while it has not all that the log says.
 UNFILLED = "unfilled"
@@ -66,6 +67,22 @@ def mark_unfilled(directory: Path) -> None:
     """Note that a store lacks what the log says, for this start and, if it dies meanwhile, for the next."""
     directory.mkdir(parents=True, exist_ok=True, mode=0o700)
     (directory / UNFILLED).touch(mode=0o600)
+
+
+def is_missing(directory: Path) -> bool:
+    """Whether a store's directory is not there, or has nothing of the store in it."""
+    return not directory.is_dir() or {each.name for each in directory.iterdir()} <= {LOCK, UNFILLED}
+
+
+def mark_missing(directories: Mapping[str, Path]) -> list[str]:
+    """Mark the stores that are not there as unfilled, and name them: a start that dies leaves them to the next.
+
+    Which of them are new, and have nothing to be filled with, is known once the broker answers.
+    """
+    missing = [name for name, directory in directories.items() if is_missing(directory)]
+    for name in missing:
+        mark_unfilled(directories[name])
+    return missing
 
 
 def is_unfilled(directory: Path) -> bool:

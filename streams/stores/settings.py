@@ -76,6 +76,11 @@ class StoreSettings:
         """The directory of the embedded graph; None for another graph."""
         return self.directory(self.neo4j_url, "graph") if urlsplit(self.neo4j_url).scheme == EMBEDDED else None
 
+    def filled_from_log(self) -> dict[str, Path]:
+        """The directories of the embedded stores that are filled from the log where they lack something, by name."""
+        found = {"graph": self.graph_directory(), "index": self.index_directory() if self.passages else None}
+        return {name: directory for name, directory in found.items() if directory is not None}
+
     def on_neo4j(self) -> bool:
         """Whether the graph is on a Neo4j server; a URL with a user or password is refused, not used."""
         parts = urlsplit(self.neo4j_url)

@@ -4,7 +4,7 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -135,10 +135,12 @@ def warn_of_open_broker(tokens: "Tokens") -> None:
         )  # fmt: skip
 
 
-def _refill(settings: Settings, stores: "Stores") -> "StoreFilling":
-    from streams.replay.refill import Refilling
+async def _refill(
+    settings: Settings, stores: "Stores", missing: Collection[str], bootstrap: str
+) -> "StoreFilling | None":
+    from streams.replay.refill import refilling
 
-    return Refilling(settings, stores)
+    return await refilling(settings, stores, missing, bootstrap)
 
 
 def _stages(groups: Sequence[str]) -> "Sequence[Stage]":

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aiokafka.structs import OffsetAndMetadata, TopicPartition
 
 from agents.errors import Unavailable
 from agents.ports.passages import Passage, PassageQuery
 from streams.replay import refill
-from streams.replay.refill import Refilling
+from streams.replay.refill import Refilling, refilling
 from streams.runtime.stores import Stores
-from streams.stores.damage import is_unfilled, mark_unfilled
+from streams.stores.damage import is_unfilled, mark_missing, mark_unfilled
 from streams.stores.graph.memory import InMemoryGraph
 from streams.stores.passages.memory import MemoryPassageIndex
 from streams.stores.passages.vectors import HashingEmbedder
@@ -149,4 +150,73 @@ def test_a_process_that_dies_while_it_fills_a_store_begins_again(
         await asyncio.wait({running})
 
     asyncio.run(story())
+    assert is_unfilled(tmp_path / "graph")
+
+
+class Offsets:
+    """What the groups of a broker have committed, of one partition each."""
+
+    def __init__(self, committed: dict[str, int], error: Exception | None = None) -> None:
+        self.committed, self.error = committed, error
+
+    @asynccontextmanager
+    async def administering(self, *_: object) -> AsyncIterator["Offsets"]:
+        if self.error is not None:
+            raise self.error
+        yield self
+
+    async def list_consumer_group_offsets(self, group: str) -> dict[TopicPartition, OffsetAndMetadata]:
+        at = self.committed.get(group)
+        return {} if at is None else {TopicPartition("t", 0): OffsetAndMetadata(at, "")}
+
+
+@pytest.mark.parametrize(
+    ("committed", "error", "filled"),
+    [
+        ({}, None, []),
+        ({"fathom.graph-writers": 0, "fathom.depth": 7}, None, []),
+        ({"fathom.graph-writers": 3}, None, ["graph"]),
+        ({"fathom.index-writers": 3}, None, ["graph", "index"]),
+        ({"fathom.graph-writers": 3, "fathom.index-writers": 3}, None, ["graph", "index"]),
+        ({}, Unavailable("broker", "away"), ["graph", "index"]),
+    ],
+)
+def test_a_store_that_is_not_there_is_filled_if_its_writers_have_stored_before(
+    fathom: Pipeline,
+    tmp_path: Path,
+    committed: dict[str, int],
+    error: Exception | None,
+    filled: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    names = ("graph", "index")
+    monkeypatch.setattr(refill, "administering", Offsets(committed, error).administering)
+    assert mark_missing({name: tmp_path / name for name in names}) == [*names]
+    damaged = Damaged(fathom, tmp_path, names, monkeypatch)
+
+    async def story() -> dict[str, str | None]:
+        filling = await refilling(fathom.dependencies().settings, damaged.stores, names, "nowhere:1")
+        return {} if filling is None else await filling.stores.ready()
+
+    assert sorted(name for name, wrong in asyncio.run(story()).items() if wrong) == filled
+    assert [name for name in names if is_unfilled(tmp_path / name)] == filled
+    said = [vars(each) for each in caplog.records if each.message == "store.missing"]
+    assert len(said) == len(filled)
+
+
+def test_a_store_that_is_there_is_not_missing(tmp_path: Path) -> None:
+    (tmp_path / "graph").mkdir()
+    (tmp_path / "graph" / "owner.lock").touch()
+    (tmp_path / "index" / "episodic").mkdir(parents=True)
+    assert mark_missing({name: tmp_path / name for name in ("graph", "index")}) == ["graph"]
+    assert not is_unfilled(tmp_path / "index")
+
+
+def test_a_store_that_was_damaged_is_filled_whatever_was_committed(
+    fathom: Pipeline, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(refill, "administering", Offsets({}).administering)
+    damaged = Damaged(fathom, tmp_path, ("graph",), monkeypatch)
+    assert asyncio.run(refilling(fathom.dependencies().settings, damaged.stores, (), "nowhere:1")) is not None
     assert is_unfilled(tmp_path / "graph")

@@ -1,6 +1,7 @@
 """A data directory and its disk."""
 
 import asyncio
+import json
 from functools import partial
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from streams import config
 from streams.runtime import data_dir
 from streams.runtime.store_watch import DamageWatch
+from streams.stores.damage import mark_unfilled
 
 
 def test_a_directory_that_is_not_there_is_not_full(tmp_path: Path):
@@ -42,3 +44,21 @@ def test_what_was_set_aside_is_found_wherever_stores_lie_until_it_is_removed(
         path.unlink()
     asyncio.run(watch.look())
     assert watch.files == []
+
+
+@pytest.mark.parametrize(
+    ("offset", "there", "lacking"),
+    [(0, (), []), (3, ("graph", "index"), []), (3, ("graph",), ["index"]), (3, (), ["graph", "index"])],
+)
+def test_stores_that_were_lost_are_named(tmp_path: Path, offset: int, there: tuple[str, ...], lacking: list[str]):
+    settings = config.load(**data_dir.inside(tmp_path))
+    assert data_dir.unfilled(settings) == []
+    (tmp_path / "broker").mkdir()
+    line = json.dumps(["fathom.graph-writers", "conversation.turns", 0, offset, "", -1])
+    (tmp_path / "broker" / "offsets.jsonl").write_text(f"no JSON\n{line}\n")
+    for name in there:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "its file").touch()
+    assert data_dir.unfilled(settings) == [str(tmp_path / name) for name in lacking]
+    mark_unfilled(tmp_path / "graph")
+    assert str(tmp_path / "graph") in data_dir.unfilled(settings)

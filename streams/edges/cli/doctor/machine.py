@@ -86,7 +86,7 @@ def _directory(settings: Settings) -> list[Finding]:
     home = homes.home_of(settings.broker)
     if home is None:
         rest = [found(name, SKIPPED, "the broker is a server") for name in ("data-directory", "disk", "owner")]
-        return [*rest, damaged(homes.damaged(settings))]
+        return [*rest, damaged(homes.damaged(settings), homes.unfilled(settings))]
     if not home.is_dir():
         return [found("data-directory", WRONG, f"there is no directory {home}", fix=f"fathom up --data {home}")]
     there = home.stat()
@@ -94,7 +94,7 @@ def _directory(settings: Settings) -> list[Finding]:
         directory(home, there.st_mode, there.st_uid, os.geteuid()),
         disk(home, shutil.disk_usage(home).free),
         owner(home, published=(home / homes.ADDRESSES).exists(), alive=homes.running(home) is not None),
-        damaged(homes.damaged(settings)),
+        damaged(homes.damaged(settings), homes.unfilled(settings)),
     ]
 
 
@@ -116,11 +116,15 @@ def disk(home: Path, free: int) -> Finding:
     return found("disk", state, f"{free / 1e9:,.1f} GB free at {home}", fix=f"df -h {home}; free some of it")
 
 
-def damaged(files: Sequence[str]) -> Finding:
-    """Whether something of log or stores was set aside, because it was not as it had been written."""
-    if not files:
-        return found("damaged", OK, "nothing was set aside")
-    return found("damaged", WARN, f"set aside: {some(files)}", fix=f"look at it, then rm -r {files[0]}")
+def damaged(files: Sequence[str], unfilled: Sequence[str] = ()) -> Finding:
+    """Whether something of log or stores was set aside, because it was not as it had been written, or was lost."""
+    lost = [f"lost, or not filled from the log yet: {some(unfilled)}"] if unfilled else []
+    if files:
+        seen = "; ".join((f"set aside: {some(files)}", *lost))
+        return found("damaged", WARN, seen, fix=f"look at it, then rm -r {files[0]}")
+    if lost:
+        return found("damaged", WARN, lost[0], fix="fathom up, which fills it, or put it back in its place before")
+    return found("damaged", OK, "nothing was set aside")
 
 
 def owner(home: Path, *, published: bool, alive: bool) -> Finding:
