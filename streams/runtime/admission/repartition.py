@@ -22,7 +22,7 @@ REPARTITIONED = Counter(
     ("topic",),
     registry=REGISTRY,
 )
-# Workers that count partitions differently, while some are added, must not send a record to and fro.
+# Workers that count partitions differently, while some are added, must not send a record back and forth.
 MOVED = "fathom_moved"
 
 
