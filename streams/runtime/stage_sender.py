@@ -101,7 +101,7 @@ class StageSender:
         metrics.log(
             LOGGER, logging.WARNING, "record.repartitioned",
             topic=record.topic, partition=record.partition, offset=record.offset, to_partition=partition,
-            why="another partition than its conversation's; it was written again there, and others may be, too",
+            why="the record is not in the partition of its conversation; Fathom wrote it again there, and others, too",
             next="have its producer write the documented key and partition by murmur2 (partitioner=murmur2_random)",
         )  # fmt: skip
 

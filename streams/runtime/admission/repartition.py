@@ -1,7 +1,7 @@
-"""Repartition what a producer with another partitioner wrote: a conversation has one partition, and one order there.
+"""Repartition records of producers that partition otherwise: all records of a conversation lie in one partition.
 
-Positions of a conversation are compared within its partition (what comes after what, what an erasure covers). A record
-elsewhere would be before or after the others by chance.
+The order of turns and the reach of an erasure go by offsets of that partition. The offset of a record in another one
+would put it before or after the others by chance.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ MOVED = "fathom_moved"
 def destination(
     topic: Topic, record: Record, received: Received[Any], partitions: int | None
 ) -> tuple[str, int] | None:
-    """The key and the partition that a record of an outsider should have; None where it is in it."""
+    """The key and the partition of the record's conversation; None where it lies there or may stay."""
     if partitions is None or not topic.outside or topic.key != "conversation":
         return None
     event = received.event
