@@ -2,23 +2,20 @@
 
 import asyncio
 import json
-import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
 import httpx
-import uvicorn
 from openai import AsyncOpenAI
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from streams.edges.client.records import OutgoingRecord
 from streams.edges.http.pending_replies import ExpectedReply
-from tests.builders.http_server import TOKEN, Echo, at_a_socket, settings_of
+from tests.builders.http_server import TOKEN, Echo, at_a_socket, listening, settings_of
 
 T = TypeVar("T")
 Packed = Callable[[OutgoingRecord, ExpectedReply], bytes | Exception | None]
@@ -99,22 +96,6 @@ class ScriptedModel:
                 return
         gone.cancel()
         await send({"type": "http.response.body", "body": b""})
-
-
-@asynccontextmanager
-async def listening(app: ASGIApp, port: int = 0) -> AsyncIterator[str]:
-    """The address of an application, at a free port unless one is named."""
-    with socket.socket() as listener:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(("127.0.0.1", port))
-        listener.listen(600)
-        server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="off"))
-        running = asyncio.create_task(server.serve([listener]))
-        try:
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-        finally:
-            server.should_exit = True
-            await running
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import httpx
 import uvicorn
@@ -92,22 +92,54 @@ def app_of(settings: Settings, exchange: Any, graph: DecisionReader | None = Non
     return application(settings, exchange, tail, ASSESSOR, allowed, "127.0.0.1", lambda: graph)
 
 
+class _Server(uvicorn.Server):
+    """A server that ends once it is told, within milliseconds.
+
+    uvicorn's own looks every 0.1 s whether it is to end, and then leaves its connections 0.1 s: more than a test takes.
+    """
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.told = asyncio.Event()
+
+    async def main_loop(self) -> None:
+        await self.on_tick(0)  # sets the headers of every answer
+        await self.told.wait()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for server in self.servers:
+            server.close()
+        for connection in list(self.server_state.connections):
+            connection.shutdown()
+        await until(lambda: not self.server_state.connections and not self.server_state.tasks)
+        await self.lifespan.shutdown()
+
+
+@asynccontextmanager
+async def listening(app: ASGIApp, port: int = 0, lifespan: Literal["auto", "off"] = "off") -> AsyncIterator[str]:
+    """The address of an application, at a free port unless one is named."""
+    with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(("127.0.0.1", port))
+        listener.listen(600)
+        server = _Server(uvicorn.Config(app, log_config=None, lifespan=lifespan))
+        running = asyncio.create_task(server.serve([listener]))
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            server.told.set()
+            await running
+
+
 @asynccontextmanager
 async def at_a_socket(settings: Settings, exchange: Any) -> AsyncIterator[httpx.AsyncClient]:
     """The application at a free port, and a client that shows a token."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        listener.listen(600)
-        server = uvicorn.Server(uvicorn.Config(app_of(settings, exchange), log_config=None))
-        running = asyncio.create_task(server.serve([listener]))
-        limits = httpx.Limits(max_connections=600)
-        base = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        try:
-            async with httpx.AsyncClient(base_url=base, headers=HEADERS, timeout=60, limits=limits) as client:
-                yield client
-        finally:
-            server.should_exit = True
-            await running
+    limits = httpx.Limits(max_connections=600)
+    async with (
+        listening(app_of(settings, exchange), lifespan="auto") as base,
+        httpx.AsyncClient(base_url=base, headers=HEADERS, timeout=60, limits=limits) as client,
+    ):
+        yield client
 
 
 @asynccontextmanager
