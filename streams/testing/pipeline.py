@@ -182,7 +182,11 @@ class Pipeline:
 
     def pack_of(self, message_id: str) -> ContextPack:
         """The one pack of a message."""
-        [pack] = [pack for pack in self.packs() if pack.message_id == message_id]
+        named = orjson.dumps(message_id)  # of a log of many packs few name it: the others are not decoded
+        naming = (record for record in self.log.of(CONTEXT_PACKS.name) if named in (record.value or b""))
+        received: list[Received[Any]] = [decoded(record) for record in naming]
+        packs: list[ContextPack] = [each.event for each in received if each.event.message_id == message_id]
+        [pack] = packs
         return pack
 
     def one(self, topic: Topic, **fields: Any) -> Any:
@@ -307,7 +311,8 @@ class Pipeline:
 
     def _unread(self, runner: GroupRunner, member: MemoryMember) -> list[Record]:
         """What a group has not read: partition by partition, and topics that are read in step by time, as on Kafka."""
-        mine = [tp for tp in list(self.log.records) if tp.topic in runner.topics]
+        topics = frozenset(runner.topics)
+        mine = [tp for tp in self.log.records if tp.topic in topics]
         records = [record for tp in mine for record in self.log.records[tp][member.read[tp] :]]
         places = {topic: place for place, topic in enumerate(runner.copartitioned)}
         if not places:
