@@ -24,7 +24,7 @@ from tests.servers.containers import GIVEN, source_of
 from tests.servers.fixtures import API_KEY
 from tests.servers.install import INSTALLERS, InstallError, lacking
 from tests.servers.kafka import KafkaServer
-from tests.servers.neo4j import Neo4jServer
+from tests.servers.neo4j import PLANNED_ONCE, Neo4jServer
 from tests.servers.qdrant import QdrantServer
 from tests.servers.redis import RedisServer
 from tests.steps import Run, Step
@@ -106,7 +106,7 @@ class Servers:
                 install(self.log.append)
             except InstallError as error:
                 self.missing.append((f"everything on a real {name.capitalize()}", str(error)))
-        kafka, neo4j = KafkaServer(folder / "kafka"), Neo4jServer(folder / "neo4j")
+        kafka, neo4j = KafkaServer(folder / "kafka"), Neo4jServer(folder / "neo4j", settings=PLANNED_ONCE)
         qdrant, redis = QdrantServer(folder / "qdrant", api_key=API_KEY), RedisServer(folder / "redis")
         wanted = {
             "kafka": (kafka, containers.kafka(kafka.port), {"FATHOM_TEST_KAFKA": kafka.bootstrap}),
