@@ -69,6 +69,8 @@ BROKER = tuple(path for path in EDGES if path.startswith("tests/contract/test_br
 UNIT = Part("unit: rules, stages and the whole topology in memory", (
     "-p", "tests.forked", "--processes", str(PROCESSES), "tests/unit",
 ))  # fmt: skip
+# A part waits for processes, brokers and deadlines for about a third of its time: two at a time leave cores idle.
+LANES = 3
 # Tests on Neo4j wipe it, so these parts run one after the other. The others run beside them, the longest first.
 IN_ORDER = ("stores", "on-servers")
 BESIDE = ("e2e", "edges", "evidence", "chaos-kafka", "chaos-embedded", "brokers", "console")
@@ -160,20 +162,21 @@ def beside(steps: deque[Step]) -> tuple[Run, list[str]]:
     return run, written
 
 
-def side_by_side(run: Run, in_order: Sequence[Step], others: Sequence[Step]) -> None:
+def side_by_side(run: Run, in_order: Sequence[Step], others: Sequence[Step], lanes: int) -> None:
     """Run some steps in order and the others beside them; who is done first takes of the others what is left."""
     left = deque(others)
-    with ThreadPoolExecutor(1) as pool:
-        going = pool.submit(beside, left)
+    with ThreadPoolExecutor(lanes - 1) as pool:
+        going = [pool.submit(beside, left) for _ in range(lanes - 1)]
         take(deque(in_order), run)
         take(left, run)
-        found, written = going.result()
-    run.say("".join(written))
-    run.take_over(found)
+        ended = [each.result() for each in going]
+    for found, written in ended:
+        run.say("".join(written))
+        run.take_over(found)
 
 
 def check(run: Run) -> None:
-    side_by_side(run, [UNIT.step({})], STYLE)
+    side_by_side(run, [UNIT.step({})], STYLE, lanes=2)
 
 
 def test(run: Run, names: Sequence[str]) -> list[str]:
@@ -191,7 +194,7 @@ def test(run: Run, names: Sequence[str]) -> list[str]:
             [PARTS[name].step(servers.environment) for name in group if not names or name in names]
             for group in (IN_ORDER, BESIDE)
         ]
-        side_by_side(run, *chosen)
+        side_by_side(run, *chosen, lanes=LANES)
     return ["\n=== the shared real servers came from", *servers.sources]
 
 

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
@@ -10,6 +11,7 @@ from tests.checkout import ROOT
 from tests.proofs.parts import PROOFS
 from tests.proofs.run import read, standing, status, write
 from tests.requirements.coverage import PROOF_OF
+from tests.steps import Run, Step, Verdict
 
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
 TESTS = sorted(path.relative_to(ROOT) for path in (ROOT / "tests").rglob("test_*.py"))
@@ -36,6 +38,23 @@ def test_what_runs_on_every_change_imports_no_proof():
 
 def test_every_part_is_in_order_or_beside():
     assert sorted((*run.IN_ORDER, *run.BESIDE)) == sorted(run.PARTS)
+
+
+def test_as_many_parts_run_at_once_as_there_are_lanes_and_those_in_order_one_by_one(monkeypatch: pytest.MonkeyPatch):
+    all_run, order = Barrier(run.LANES), []
+
+    def step(self: Run, each: Step) -> None:
+        order.append(each.name)
+        self.verdicts.append(Verdict(each.name, True, 0, 0))
+        if each.name != "second":
+            all_run.wait(10)
+
+    monkeypatch.setattr(Run, "step", step)
+    going = Run(lambda _: None)
+    beside = [Step(f"beside {number}", ()) for number in range(run.LANES - 1)]
+    run.side_by_side(going, [Step("first", ()), Step("second", ())], beside, run.LANES)
+    assert order.index("first") < order.index("second") == run.LANES
+    assert sorted(each.name for each in going.verdicts) == sorted(order)
 
 
 def test_contributing_names_each_proof_with_the_folders_that_ask_for_it():
