@@ -90,15 +90,20 @@ def test_no_pattern_takes_more_than_the_length_of_its_text():
     assert {name: unit for name, (times, unit) in found.items() if times > MAX_GROWTH} == {}
 
 
+@pytest.fixture
+def measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is too slow is so at every try: more of them are for what another load slows once."""
+    monkeypatch.setattr(f"{__name__}.TRIES", 1)
+
+
+@pytest.mark.usefixtures("measured_once")
 @pytest.mark.parametrize(("pattern", "unit"), [(r"\s*<b>.*?</b>", " "), (r"\w+@", "a"), (r"(?:a|aa)+b", "a")])
 def test_a_pattern_that_takes_more_is_found(pattern: str, unit: str):
     assert growth(Used(pattern, re.compile(pattern), frozenset({"sub"})), unit) > MAX_GROWTH
 
 
-def test_what_looks_at_one_place_may_begin_with_blanks():
+def test_what_looks_at_one_place_may_begin_with_blanks(monkeypatch: pytest.MonkeyPatch):
     blanks = re.compile(r"\s*<b>")
-    assert (
-        growth(Used("blanks", blanks, frozenset({"match"})), " ")
-        <= MAX_GROWTH
-        < growth(Used("blanks", blanks, frozenset({"search"})), " ")
-    )
+    assert growth(Used("blanks", blanks, frozenset({"match"})), " ") <= MAX_GROWTH
+    monkeypatch.setattr(f"{__name__}.TRIES", 1)  # as above
+    assert growth(Used("blanks", blanks, frozenset({"search"})), " ") > MAX_GROWTH

@@ -8,6 +8,7 @@ import pytest
 
 from schemas.policy import ClaimsPolicy, ContextPolicy
 from streams.testing.pipeline import Pipeline
+from tests.builders.examples import few
 
 THINGS = {
     "en": {
@@ -53,6 +54,13 @@ SAID = {
 ASKED = {"en": "What is the {name} of {whose}?", "pt": "Qual é {article} {name} {whose}?"}
 
 
+def sayings(lang: str) -> list[tuple[str, str]]:
+    """Things with ways to say them: each with each when all are tried, otherwise each with some of the others."""
+    every = few(1, 3)
+    pairs = product(enumerate(THINGS[lang]), enumerate(SAID[lang]))
+    return [(name, said) for (thing, name), (way, said) in pairs if (thing + way) % every == 0]
+
+
 def words(lang: str, name: str, value: str = "") -> dict[str, str]:
     thing = THINGS[lang][name]
     if lang == "en":
@@ -67,11 +75,11 @@ def by(user: str) -> dict[str, Any]:
 
 @pytest.fixture(scope="module", params=["en", "pt"])
 def told(request: pytest.FixtureRequest) -> Iterator[tuple[Pipeline, str, dict[str, str]]]:
-    """A hundred things that alice said, each in a conversation of its own, by the value."""
+    """What alice said, each in a conversation of its own, by the value."""
     lang: str = request.param
     with Pipeline() as fathom:
         values = {}
-        for number, (name, template) in enumerate(product(THINGS[lang], SAID[lang])):
+        for number, (name, template) in enumerate(sayings(lang)):
             value = f"CANARY{number:03}X"
             values[value] = name
             fathom.say(template.format(**words(lang, name, value)), conversation=f"a{number}", **by("alice"))
@@ -104,7 +112,7 @@ def test_no_sentence_of_another_is_knowledge_beside_a_document(lang: str) -> Non
             title = THINGS[lang][name]
             text = SAID[lang][0].format(**words(lang, name, f"REAL{number}"))
             fathom.document(f"d{number}", title, f"# {title}\n\n{text}\n")
-        for number, (name, template) in enumerate(product(THINGS[lang], SAID[lang])):
+        for number, (name, template) in enumerate(sayings(lang)):
             value = f"PLANTED{number:03}"
             fathom.say(template.format(**words(lang, name, value)), conversation=f"b{number}", **by("bob"))
         for number, name in enumerate(THINGS[lang]):
