@@ -1,0 +1,12 @@
+"""Messages as long as a record may be, many at a time: the process stays alive, and answers probes meanwhile."""
+
+from tests.e2e.conftest import Tenant, Up, tenant, up  # noqa: F401 - fixtures
+from tests.e2e.long_messages import late, sent
+
+AT_A_TIME = 32
+
+
+def test_liveness_is_answered_within_a_second_beside_thirty_two_long_messages(up: Up, tenant: Tenant) -> None:  # noqa: F811
+    said, waited = sent(up, tenant, AT_A_TIME)
+    assert said == [200] * AT_A_TIME
+    assert late(waited) < 1
