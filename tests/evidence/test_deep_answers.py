@@ -56,8 +56,8 @@ def _read(answer: JsonObject) -> JsonObject:
 
 
 @pytest.fixture(scope="module")
-def memories() -> Iterator[dict[str, DeepMemory]]:
-    embedder, on = UseEmbedder(), dict.fromkeys(FLAGS, True)
+def memories(embedder: UseEmbedder) -> Iterator[dict[str, DeepMemory]]:
+    on = dict.fromkeys(FLAGS, True)
     with ExitStack() as stack:
         yield {
             name: DeepMemory(

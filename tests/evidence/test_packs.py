@@ -72,12 +72,6 @@ MATERIALS, QUESTIONS = questions.of_everyday(SET)
 
 
 @pytest.fixture(scope="module")
-def embedder() -> UseEmbedder:
-    """One for all runs: it remembers what it has read."""
-    return UseEmbedder()
-
-
-@pytest.fixture(scope="module")
 def memory(embedder: UseEmbedder) -> Iterator[EverydayMemory]:
     """The memory of the whole set."""
     with _pipeline(embedder) as fathom:

@@ -85,9 +85,9 @@ def test_where_the_operator_says_never_the_look_up_brings_neither():
 @pytest.mark.parametrize(
     ("text", "lang"), [("Por que o céu é azul?", "pt"), ("Explain to me how photosynthesis works in plants", "en")]
 )
-def test_what_nothing_answers_brings_nothing_and_says_so(text: str, lang: str):
-    # Whether something answers is a matter of meaning too: the encoder of the product, not the one of tests.
-    with Pipeline(replace={"index": MemoryPassageIndex(UseEmbedder())}) as fathom:
+def test_what_nothing_answers_brings_nothing_and_says_so(embedder: UseEmbedder, text: str, lang: str):
+    # Whether something answers is a matter of meaning too.
+    with Pipeline(replace={"index": MemoryPassageIndex(embedder)}) as fathom:
         fathom.document("contacts", "Contatos", CONTACTS)
         fathom.document("atlas", "Cronograma do projeto Atlas", ATLAS)
         pack = fathom.ask(text)
@@ -142,8 +142,8 @@ OTHERS = [
 
 
 @pytest.mark.covers("S0-54", "REQ-CDC-013", "S2-02")
-def test_what_was_cut_for_its_length_comes_with_the_rest_of_its_paragraph():
-    with Pipeline(replace={"index": MemoryPassageIndex(UseEmbedder())}) as fathom:
+def test_what_was_cut_for_its_length_comes_with_the_rest_of_its_paragraph(embedder: UseEmbedder):
+    with Pipeline(replace={"index": MemoryPassageIndex(embedder)}) as fathom:
         fathom.document("leave", "Licenças", " ".join(LEAVE))
         for number, other in enumerate(OTHERS):
             fathom.document(f"other-{number}", "Setor de compras", other)
@@ -327,8 +327,8 @@ def test_the_original_claim_is_found_far_beyond_the_last_messages(fathom: Pipeli
 
 
 @pytest.mark.covers("S0-61", "CF-17")
-def test_the_answer_of_a_look_up_stays_beside_a_long_turn_and_the_pack_below_500_tokens():
-    with Pipeline(replace={"index": MemoryPassageIndex(UseEmbedder())}) as fathom:
+def test_the_answer_of_a_look_up_stays_beside_a_long_turn_and_the_pack_below_500_tokens(embedder: UseEmbedder):
+    with Pipeline(replace={"index": MemoryPassageIndex(embedder)}) as fathom:
         exchange(
             fathom, "Envie o relatório anual", "O relatório anual descreve receitas e custos de cada unidade. " * 60
         )
@@ -374,11 +374,11 @@ SHOP = ROOT / "streams" / "edges" / "cli" / "demo" / "short"
 
 
 @pytest.mark.parametrize("lang", ["en", "pt"])
-def test_long_answers_before_a_question_do_not_outweigh_it(lang: str):
+def test_long_answers_before_a_question_do_not_outweigh_it(embedder: UseEmbedder, lang: str):
     script = yaml.safe_load((SHOP / lang / "conversation.yaml").read_text("utf-8"))
     asked = [turn for turn in script["turns"] if "evidence" in turn]
     held = 0
-    with Pipeline(replace={"index": MemoryPassageIndex(UseEmbedder())}) as fathom:
+    with Pipeline(replace={"index": MemoryPassageIndex(embedder)}) as fathom:
         for path in sorted((SHOP / lang / "documents").glob("*.md")):
             fathom.document(path.stem, path.stem, path.read_text("utf-8"))
         for turn in script["turns"]:
