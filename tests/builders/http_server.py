@@ -5,6 +5,7 @@ import json
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -20,7 +21,7 @@ from streams.config import Settings
 from streams.edges.client.records import OutgoingRecord
 from streams.edges.client.send import SentRecord
 from streams.edges.http import tokens
-from streams.edges.http.app.api import application
+from streams.edges.http.app import api
 from streams.edges.http.events.message_progress import LoggedProgress, ProgressStore, Sees
 from streams.edges.http.pending_replies import ExpectedReply, PendingReplies
 from streams.telemetry.clock import SystemClock
@@ -31,6 +32,8 @@ TOKEN, CONFINED = "acme-ana-0123456789", "beta-app-0123456789"
 GRANTS = {TOKEN: {"tenant": "acme", "user": "ana"}, CONFINED: {"tenant": "beta", "client": "app"}}
 HEADERS = {"authorization": f"Bearer {TOKEN}"}
 QUESTION = {"question": "Qual o prazo?", "conversation_id": "c1", "nickname": "Ana", "client_id": "web"}
+# The OpenAPI document, the same for every test: it takes half a second to make.
+document = cache(api.document)
 Reply = Callable[[OutgoingRecord, ExpectedReply], bytes | Exception | None]
 
 
@@ -89,7 +92,7 @@ def settings_of(path: Path, **settings: str) -> Settings:
 def app_of(settings: Settings, exchange: Any, graph: DecisionReader | None = None) -> ASGIApp:
     allowed = tokens.of_file(settings.ask_tokens_file, "ask_tokens_file")
     tail: Any = getattr(exchange, "tail", None) or HeldTail()
-    return application(settings, exchange, tail, ASSESSOR, allowed, "127.0.0.1", lambda: graph)
+    return api.application(settings, exchange, tail, ASSESSOR, allowed, "127.0.0.1", lambda: graph)
 
 
 class _Server(uvicorn.Server):

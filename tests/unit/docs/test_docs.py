@@ -19,12 +19,13 @@ from streams.edges.http.app import api
 from streams.kafka.topics_plan import wanted
 from streams.topology import STAGES
 from tests.builders.event_schemas import schema_of
+from tests.builders.http_server import document
 
 ROOT = generate.ROOT
 # What follows from the code alone is the same for every checkout, and is made once.
 ONCE = (
     (json_schema, "schema_of", schema_of),
-    (api, "document", cache(api.document)),
+    (api, "document", document),
     (model, "wire_types", cache(model.wire_types)),
 )
 

@@ -12,11 +12,10 @@ from opentelemetry import _logs, metrics, trace
 
 from schemas.depth import RequestOptions
 from streams.edges.http import openapi
-from streams.edges.http.app import api as app
-from tests.builders.http_server import Echo, posted, served
+from tests.builders.http_server import Echo, document, posted, served
 from tests.unit.edges.http.test_ask import ANSWER, answers
 
-DOCUMENT = app.document()
+DOCUMENT = document()
 # Of a path with two methods the second is named with its method.
 OPERATIONS = {
     path if number == 0 else f"{method} {path}": operation

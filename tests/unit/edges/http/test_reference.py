@@ -2,8 +2,8 @@
 
 import html
 
-from streams.edges.http.app.api import document
 from streams.edges.http.reference import page_of
+from tests.builders.http_server import document
 
 DOCUMENT = document()
 PAGE = page_of(DOCUMENT)
