@@ -200,18 +200,18 @@ def test_a_conversations_id_of_another_user_opens_nothing(tenant: Tenant, url: s
     async def told(client: Client) -> None:
         await answered(client, "search_context", query="My salary is MCPCANARY.", conversation_id="hers")
 
+    async def asked(client: Client) -> None:
+        for tool, named in (
+            ("search_context", {"query": "What was said?"}),
+            ("reason", {"question": "What was said?"}),
+            ("resolve_tool_call", {"tool_name": "get_order"}),
+        ):
+            said = await refused(client, tool, conversation_id="hers", **named)
+            assert "there is no conversation 'hers'" in said, tool
+
     http(url, told)
-    for tool, named in (
-        ("search_context", {"query": "What was said?"}),
-        ("reason", {"question": "What was said?"}),
-        ("resolve_tool_call", {"tool_name": "get_order"}),
-    ):
-
-        async def asked(client: Client, tool: str = tool, named: dict[str, Any] = named) -> str:
-            return await refused(client, tool, conversation_id="hers", **named)
-
-        assert "there is no conversation 'hers'" in http(url, asked, token=BOB)
-        assert "there is no conversation 'hers'" in stdio(tenant, asked, FATHOM_MCP_USER="bob")
+    http(url, asked, token=BOB)
+    stdio(tenant, asked, FATHOM_MCP_USER="bob")
 
 
 # --- HTTP -------------------------------------------------------------------------------------------------------------
