@@ -160,7 +160,7 @@ class Outgoing(NamedTuple):
     """An event to send: its topic, key and cause; the id is derived from cause, stage and `discriminator`.
 
     `partition` is set by the join, which writes to the partition it reads; `settles` are the held inputs that are done
-    once this event is acknowledged.
+    once this event is acknowledged; `stage` is the one it belongs to, where another makes it along with its own.
     """
 
     topic: Topic
@@ -170,10 +170,11 @@ class Outgoing(NamedTuple):
     discriminator: str = ""
     partition: int | None = None
     settles: tuple[Position, ...] = ()
+    stage: str = ""
 
     def envelope(self, stage: str) -> Envelope:
         """The envelope of the event: same tenant, trace and event time as its cause, its own derived id."""
-        cause = self.cause
+        cause, stage = self.cause, self.stage or stage
         # `_replace` takes three times as long, and this runs for every record.
         return Envelope(
             derive(cause.id, stage, self.topic.name, self.discriminator),

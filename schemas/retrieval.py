@@ -177,6 +177,24 @@ class PartsFound(Event):
     parts: tuple[PartFound, ...] = Field(min_length=1)
 
 
+class PackInputs(Event):
+    """All that a pack is made of, by the one task that asked for it: a pack is a pure function of this record.
+
+    `parts` are those that came in time, each `earlier_ms` before `settled_at`; `previous` says which pack that the
+    caller still holds has an item already.
+    """
+
+    TYPE: ClassVar[str] = "retrieval.pack-inputs.v1"
+    kind: Literal["inputs"] = "inputs"
+    pack_id: Id
+    message_id: Id
+    terms: JoinOpened
+    parts: tuple[PartFound, ...]
+    opened_at: AwareDatetime
+    settled_at: AwareDatetime
+    previous: Absent[dict[Id, Id]] = None
+
+
 class JoinTicked(Event):
     """A tick on a quiet partition: in the log, so that deadlines follow the log and a replay meets the same ones."""
 
@@ -185,4 +203,4 @@ class JoinTicked(Event):
     at: AwareDatetime
 
 
-Partial = Annotated[JoinOpened | PartFound | PartsFound | JoinTicked, Field(discriminator="kind")]
+Partial = Annotated[JoinOpened | PartFound | PartsFound | PackInputs | JoinTicked, Field(discriminator="kind")]

@@ -34,7 +34,7 @@ from schemas.memory import (
 )
 from schemas.packs import ContextPack
 from schemas.progress import ProgressMade
-from schemas.retrieval import JoinOpened, JoinTicked, PartFound, PartsFound, RetrievalPlan
+from schemas.retrieval import JoinOpened, JoinTicked, PackInputs, PartFound, PartsFound, RetrievalPlan
 from schemas.tools import ToolCallRequested, ToolCallResolved, ToolConfirmation, ToolResult
 
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*(\.[a-z0-9]+(-[a-z0-9]+)*)+")
@@ -107,7 +107,7 @@ CHAT_SHAPES = Union[  # noqa: UP007  (a tagged union needs the typing form)
 ]
 DOCUMENTS = Union[Annotated[DocumentSubmitted, Tag("submitted")], Annotated[DocumentDeleted, Tag("deleted")]]  # noqa: UP007
 DECISIONS = Union[PackDecision, AuditDecision]  # noqa: UP007
-PARTIALS = Union[JoinOpened, PartFound, PartsFound, JoinTicked]  # noqa: UP007
+PARTIALS = Union[JoinOpened, PartFound, PartsFound, PackInputs, JoinTicked]  # noqa: UP007
 
 MESSAGES_IN = Topic(
     "messages.in", (AskPayload, ChatMessage, ConversationForgotten), "conversation", LONG,
@@ -123,7 +123,7 @@ DEPTH_CLASSIFIED = Topic(
 )
 RETRIEVAL_PLANS = Topic("retrieval.plans", (RetrievalPlan,), "conversation", WEEK, "what to fetch for a message")
 PACKS_PARTIAL = Topic(
-    "packs.partial", (JoinOpened, PartFound, PartsFound, JoinTicked), "conversation", WEEK,
+    "packs.partial", (JoinOpened, PartFound, PartsFound, PackInputs, JoinTicked), "conversation", WEEK,
     "the plan's terms and the answers of the memory classes, in one order",
 )  # fmt: skip
 CONTEXT_PACKS = Topic(

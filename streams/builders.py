@@ -10,6 +10,7 @@ from typing import Any, get_args
 from agents.cognition_model import CognitionModel, ModelRole
 from agents.concurrency import RetryUntil
 from agents.core.assessment.context_needs import AssessmentPolicy
+from agents.core.packs.planning import Limits
 from agents.core.tools.gate import ToolPolicyResolver
 from agents.ports.graph import GraphWriter
 from agents.ports.handlers import Handler
@@ -35,6 +36,7 @@ from agents.stages.ingestion import Ingestion
 from agents.stages.planner import Planner
 from agents.stages.presenter import Presenter
 from agents.stages.progress import ProgressTeller
+from agents.stages.retrieval import PackRetrieval
 from agents.stages.summariser import Summariser
 from agents.stages.tool_gate import ToolGate
 from agents.stages.writers import ConsultationWriter, KnowledgeWriter, SummaryWriter, WeightWriter, Writer
@@ -49,7 +51,7 @@ Write = Callable[[Sequence[Received[Any]]], Awaitable[None]]
 GATHERED_S = 0.25
 
 
-def _retrieval(build: Callable[[Dependencies], Retriever]) -> Build:
+def _retrieval(build: Callable[[Dependencies], Retriever]) -> Callable[[Dependencies], Retriever]:
     def built(d: Dependencies) -> Retriever:
         retriever = build(d)
         retriever.answers_late, retriever.hurried = d.settings.pack_revisions, d.hurried
@@ -104,8 +106,8 @@ def _cognition_model(built: Dependencies) -> CognitionModel | None:
     return CognitionModel({role: ask(role) for role in get_args(ModelRole)}, tier)
 
 
-def _planner(built: Dependencies) -> Planner:
-    return Planner(replace(built.settings.limits(), profiles=built.profiles))
+def _limits(built: Dependencies) -> Limits:
+    return replace(built.settings.limits(), profiles=built.profiles)
 
 
 def _tool_gate(d: Dependencies) -> ToolGate:
@@ -113,9 +115,7 @@ def _tool_gate(d: Dependencies) -> ToolGate:
     return ToolGate(ToolPolicyResolver(d.tools, d.references), d.tool_sessions, d.context, wait)
 
 
-BUILDERS: Mapping[str, Build] = {
-    "depth": _depth,
-    "planner": _planner,
+RETRIEVERS: Mapping[str, Callable[[Dependencies], Retriever]] = {
     "retrieval-working-set": _retrieval(lambda d: WorkingSetRetriever(d.tokens, d.clock, d.working_sets, d.context)),
     "retrieval-persona": _retrieval(lambda d: PersonaRetriever(d.tokens, d.clock, d.graph)),
     "retrieval-episodic": _retrieval(
@@ -126,7 +126,15 @@ BUILDERS: Mapping[str, Build] = {
     ),
     "retrieval-procedural": _retrieval(lambda d: ProceduralRetriever(d.tokens, d.clock, d.index, d.graph)),
     "retrieval-claims": _retrieval(lambda d: ClaimsRetriever(d.tokens, d.clock, d.graph, d.working_sets, d.index)),
-    "assembler": lambda d: Assembler(d.tokens, revise=d.settings.pack_revisions, packs=d.packs, clock=d.clock),
+}
+BUILDERS: Mapping[str, Build] = {
+    "depth": _depth,
+    "planner": lambda d: Planner(_limits(d)),
+    "retrieval": lambda d: PackRetrieval(_limits(d), [build(d) for build in RETRIEVERS.values()], d.tables, d.clock),
+    **RETRIEVERS,
+    "assembler": lambda d: Assembler(
+        d.tokens, revise=d.settings.pack_revisions, packs=d.packs, clock=d.clock, tables=d.tables
+    ),
     "presenter": lambda d: Presenter(d.context, d.models.narrator),
     "claims": lambda d: ClaimsAgent(d.working_sets, d.graph, d.context.policy),
     "summariser": lambda d: Summariser(d.working_sets, enabled=d.context.policy.enabled),

@@ -102,7 +102,6 @@ class Settings(BaseSettings):
     tier_minimal_max_latency_ms: int = Field(200, ge=50, description="deadline of messages with tier=minimal")
     tier_standard_max_latency_ms: int = Field(2000, ge=50)
     tier_deep_max_latency_ms: int = Field(10000, ge=50)
-    joined_parts: bool = Field(False, description="parts of a plan as one record; off while 0.1 reads them, too")
     pack_revisions: bool = Field(False, description="a late part gives its pack again, as its next revision")
     look_up: Literal["auto", "never"] = Field("auto", description="never: D0 and D1 search no documents or past talks")
     context_policy: Path | None = Field(None, description="how long conversations are kept; else the shipped one")
@@ -117,6 +116,7 @@ class Settings(BaseSettings):
     tool_wait_ms: int = Field(200, ge=0, description="how long a tool call waits for a result that sets its context")
 
     compression: Literal["none", "gzip", "lz4", "zstd"] | None = Field(None, description="else zstd; on Kafka none")
+    layout: Literal["chained", "split"] = Field("chained", description="of the pack path; see `fathom layout`")
     commit_interval_ms: int = Field(500, ge=10)
     session_timeout_ms: int = Field(10_000, ge=1_000)
     max_in_flight: int = Field(1_000, ge=1, description="records a stage handles at a time, at most")

@@ -1,9 +1,10 @@
 """The dependencies of stages: filled by the composition root, used by the topology's `build` functions."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 
 from agents.context import ContextManager
+from agents.core.packs.join_table import JoinTable
 from agents.core.quarantine.sources import Quarantines
 from agents.ports.graph import GraphReader, GraphWriter
 from agents.ports.models import Clock, DocumentReader, TokenCounter
@@ -37,6 +38,8 @@ class Dependencies:
     models: Models = NONE
     quarantines: Quarantines = field(default_factory=Quarantines)
     progress: WriterProgress | None = None
+    # The joins of each partition, of which retrieval asks what is out already.
+    tables: MutableMapping[int, JoinTable] = field(default_factory=dict)
     documents: DocumentReader = field(default_factory=DocumentProcess)
     # Whether parts have time limits.
     hurried: bool = True

@@ -28,8 +28,10 @@ class Stage:
     path, `together` of its records at a time: those that are written together, else one; one with `passages` needs the
     index. A `storing` stage fills stores, whatever it sends beside that; a `hiding` one reads them without what is
     quarantined. The `first` stage of the pack path waits while later ones are full; where it is full itself, there is
-    an overload. What a record names may still be on a topic that it `awaits`, until the group named beside it has
-    stored it. `build` makes its handler, where `streams.builders` does not.
+    an overload. A stage with a `head` is chained to the one of its group that reads that topic: the process hands it
+    what the stages before it have sent, and the broker feeds it nothing. What a record names may still be on a topic
+    that it `awaits`, until the group named beside it has stored it. `build` makes its handler, where
+    `streams.builders` does not.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Stage:
     passages: bool = False
     storing: bool = False
     first: bool = False
+    head: Topic | None = None
     hiding: bool = False
     awaits: tuple[tuple[Topic, str], ...] = ()
 
@@ -60,6 +63,16 @@ class Stage:
     @property
     def consumer_group(self) -> str:
         return _consumer_group(self.group_name)
+
+    @property
+    def consumes(self) -> tuple[Topic, ...]:
+        """The topics that its consumer group reads for it."""
+        return () if self.head else self.reads
+
+    @property
+    def fed_from(self) -> tuple[Topic, ...]:
+        """The topics whose partitions decide which records it gets."""
+        return (self.head,) if self.head else self.reads
 
     @property
     def awaited(self) -> dict[Topic, str]:

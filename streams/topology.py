@@ -3,7 +3,7 @@
 Consumer groups, dead-letter topics, metrics, health, the command's stage list and the documentation derive from it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from schemas.topics import (
     ANSWERS_OUT,
@@ -42,6 +42,39 @@ WAITING_CONCURRENCY = 64
 GRAPH_WRITERS, INDEX_WRITERS = "graph-writers", "index-writers"
 
 
+# The pack path in one task: what follows from a message is handed from stage to stage in the process that has read it.
+CHAINED_PATH: tuple[Stage, ...] = (
+    Stage(
+        "depth",
+        (MESSAGES_IN,),
+        (CONVERSATION_TURNS, DEPTH_CLASSIFIED, MEMORY_ERASURES),
+        first=True,
+        hiding=True,
+    ),
+    Stage(
+        "retrieval",
+        (DEPTH_CLASSIFIED,),
+        (RETRIEVAL_PLANS, PACKS_PARTIAL),
+        group="depth",
+        head=MESSAGES_IN,
+        order="none",
+        recalled=PACKS_PARTIAL,
+        passages=True,
+        hiding=True,
+    ),
+    Stage(
+        "assembler",
+        (PACKS_PARTIAL,),
+        (MEMORY_DECISIONS, CONTEXT_PACKS),
+        group="depth",
+        head=MESSAGES_IN,
+        order="partition",
+        ledger=CONTEXT_PACKS,
+    ),
+    Stage("presenter", (CONVERSATION_TURNS,), (ANSWERS_OUT,), group="depth", head=MESSAGES_IN, hiding=True),
+)
+
+
 def _retrieval(name: str, *, passages: bool = False) -> Stage:
     """A retrieval stage; all share one group without order, since each answers by its deadline."""
     reads, writes = (RETRIEVAL_PLANS,), (PACKS_PARTIAL,)
@@ -58,7 +91,8 @@ def _indexer(name: str, reads: Topic) -> Stage:
     return Stage(name, (reads,), (), group=INDEX_WRITERS, concurrency=64, together=8, background=True, passages=True)
 
 
-STAGES: tuple[Stage, ...] = (
+# The same with each stage in consumers of its own, for those who scale a class of memory apart.
+SPLIT_PATH: tuple[Stage, ...] = (
     Stage(
         "depth",
         (MESSAGES_IN,),
@@ -86,6 +120,9 @@ STAGES: tuple[Stage, ...] = (
         (ANSWERS_OUT,),
         hiding=True,
     ),
+)
+
+BESIDE: tuple[Stage, ...] = (
     Stage(
         "claims",
         (CONVERSATION_TURNS,),
@@ -190,13 +227,29 @@ STAGES: tuple[Stage, ...] = (
     _indexer("consultation-writer", MEMORY_CONSULTATIONS),
 )
 
-GROUPS: tuple[str, ...] = tuple(dict.fromkeys(stage.group_name for stage in STAGES))
+CHAINED, SPLIT = CHAINED_PATH + BESIDE, SPLIT_PATH + BESIDE
+LAYOUTS: Mapping[str, tuple[Stage, ...]] = {"chained": CHAINED, "split": SPLIT}
+STAGES = CHAINED
+# Of both layouts, by name: what has a topic of dead letters. The split rows say of which topics a stage is fed.
+NAMED: Mapping[str, Stage] = {stage.name: stage for stage in (*CHAINED, *SPLIT)}
 
 
-def stages_of(names: Iterable[str]) -> tuple[Stage, ...]:
-    """The stages with these group or stage names, all without a name; raises `KeyError` for an unknown name."""
-    wanted = tuple(names)
+def groups_of(stages: Iterable[Stage]) -> tuple[str, ...]:
+    """The names of the groups of stages, in their order."""
+    return tuple(dict.fromkeys(stage.group_name for stage in stages))
+
+
+def stages_of(names: Iterable[str], layout: str = "chained") -> tuple[Stage, ...]:
+    """The stages with these group or stage names, all without a name; raises `KeyError` for an unknown name.
+
+    A chained stage runs in the process that reads its head, and goes by the name of its group.
+    """
+    wanted, stages = tuple(names), LAYOUTS[layout]
+    known = {stage.group_name for stage in stages} | {stage.name for stage in stages if not stage.head}
     for name in wanted:
-        if name not in GROUPS and all(stage.name != name for stage in STAGES):
+        if name not in known:
             raise KeyError(name)
-    return tuple(s for s in STAGES if not wanted or s.group_name in wanted or s.name in wanted)
+    return tuple(s for s in stages if not wanted or s.group_name in wanted or (s.name in wanted and not s.head))
+
+
+GROUPS = groups_of(STAGES)

@@ -58,17 +58,6 @@ class LookingBackHandler(LedgerHandler, Protocol):
 
 
 @runtime_checkable
-class JointHandler(Handler, Protocol):
-    """A stage that makes one event of a record; what such stages of a group make of the same record is sent as one."""
-
-    def patience(self, event: Event) -> float:
-        """For how many seconds an event made of this one waits for those of the others."""
-
-    def joined(self, made: Sequence[tuple[Outgoing, int]]) -> Outgoing:
-        """One event for all, each given with the milliseconds it has waited; the same whichever stage is asked."""
-
-
-@runtime_checkable
 class FailureTellingHandler(Handler, Protocol):
     """A stage of which others wait for what it makes of a record: they are told where nothing will come."""
 

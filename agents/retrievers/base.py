@@ -10,7 +10,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import ClassVar, TypedDict, Unpack, cast
+from typing import ClassVar, TypedDict, Unpack
 
 from agents.concurrency import timeout
 from agents.core.language.question_parts import asked_parts
@@ -21,10 +21,10 @@ from agents.core.retrieval.evidence import JudgedHit
 from agents.errors import Unavailable
 from agents.ports.models import Clock, TokenCounter
 from agents.ports.passages import Hit, PassageIndex, PassageQuery
-from schemas.base import Conversation, Event
+from schemas.base import Conversation
 from schemas.envelope import Outgoing, Received
 from schemas.items import AccessLevel, Item
-from schemas.retrieval import Dropped, MemoryClass, PartFound, PartsFound, PartStatus, RetrievalPlan, SourceRequest
+from schemas.retrieval import Dropped, MemoryClass, PartFound, PartStatus, RetrievalPlan, SourceRequest
 from schemas.topics import PACKS_PARTIAL
 
 # The margin of the deadline for the part to reach the assembler, and the minimum time for a late plan.
@@ -133,25 +133,9 @@ class Retriever(ABC):
         """Whether the plan asks for this class of memory."""
         return plan.wants(self.memory) is not None
 
-    def patience(self, event: Event) -> float:
-        """Until the latest moment for a part to be in time: a slow source must not make those of others late."""
-        assert isinstance(event, RetrievalPlan)
-        return max((event.deadline_at - DELIVERY_MARGIN - self._clock.now()).total_seconds(), 0.0)
-
     def limit(self, seconds: float) -> AbstractAsyncContextManager[None]:
         """The context that raises `TimeoutError` after so long."""
         return timeout(seconds, stall=STALL_S) if self.hurried else nullcontext()
-
-    def joined(self, made: Sequence[tuple[Outgoing, int]]) -> Outgoing:
-        """One event of several parts, in their order.
-
-        Its id says which parts it has: a plan that is read again may be answered in other groups.
-        """
-        parts = [cast("PartFound", out.event).model_copy(update={"earlier_ms": ms or None}) for out, ms in made]
-        names = "+".join(sorted(out.discriminator for out, _ in made))
-        plan_id, pack_id, message_id = parts[0].plan_id, parts[0].pack_id, parts[0].message_id
-        event = PartsFound(plan_id=plan_id, pack_id=pack_id, message_id=message_id, parts=tuple(parts))
-        return made[0][0]._replace(event=event, discriminator=names)
 
     async def handle(self, record: Received[RetrievalPlan]) -> Sequence[Outgoing]:
         """One part, if the plan wants this class."""

@@ -8,7 +8,7 @@ writes  context-packs.out  on the partition it reads, which is thereby the ledge
 state   the uncommitted suffix of its partitions; after a crash it is read again
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, MutableMapping, Sequence
 from datetime import datetime
 
 from agents.core.claims import summaries
@@ -23,7 +23,7 @@ from schemas.policy import DEFAULT_PACKS, PackPolicy
 
 
 class Assembler:
-    """One table of joins per partition; the options are those of `JoinRules`."""
+    """One table of joins per partition; `tables` is shared with who asks what is out, the others are `JoinRules`."""
 
     def __init__(
         self,
@@ -35,10 +35,11 @@ class Assembler:
         max_bytes: int = MAX_BYTES,
         packs: PackPolicy = DEFAULT_PACKS,
         clock: Clock | None = None,
+        tables: MutableMapping[int, JoinTable] | None = None,
     ) -> None:
         self._rules = JoinRules(tokens, _summarise, Templates(packs), revise, max_open, max_bytes, max_incomplete)
         self._clock = clock
-        self._tables: dict[int, JoinTable] = {}
+        self._tables: MutableMapping[int, JoinTable] = {} if tables is None else tables
 
     def assigned(self, partition: int) -> Take:
         """Start a partition with empty state; returns what takes each pack of its output partition, oldest first."""

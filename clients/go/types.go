@@ -1382,6 +1382,34 @@ func (v PackDecision) MarshalJSON() ([]byte, error) {
 	return write(plain(v), v.Extra)
 }
 
+// PackInputs: All that a pack is made of, by the one task that asked for it: a pack is a pure function of this record.
+//
+// `parts` are those that came in time, each `earlier_ms` before `settled_at`; `previous` says which pack that the
+// caller still holds has an item already.
+//
+// Its ce_type is retrieval.pack-inputs.v1.
+type PackInputs struct {
+	Kind      string                     `json:"kind"`
+	PackID    string                     `json:"pack_id"`
+	MessageID string                     `json:"message_id"`
+	Terms     JoinOpened                 `json:"terms"`
+	Parts     []PartFound                `json:"parts"`
+	OpenedAt  Timestamp                  `json:"opened_at"`
+	SettledAt Timestamp                  `json:"settled_at"`
+	Previous  map[string]string          `json:"previous,omitzero"`
+	Extra     map[string]json.RawMessage `json:"-"`
+}
+
+func (v *PackInputs) UnmarshalJSON(data []byte) error {
+	type plain PackInputs
+	return read(data, (*plain)(v), &v.Extra)
+}
+
+func (v PackInputs) MarshalJSON() ([]byte, error) {
+	type plain PackInputs
+	return write(plain(v), v.Extra)
+}
+
 // PartFound: The answer of one memory class to one plan; every wanted class always answers.
 //
 // `dropped` are the best results below the relevance threshold. `earlier_ms` is how long a part that was sent with
@@ -3572,6 +3600,7 @@ var Events = map[string]func() any{
 	"retrieval.join-ticked.v1":        func() any { return new(JoinTicked) },
 	"memory.knowledge-recorded.v1":    func() any { return new(KnowledgeRecorded) },
 	"memory.decision-recorded.v1":     func() any { return new(PackDecision) },
+	"retrieval.pack-inputs.v1":        func() any { return new(PackInputs) },
 	"retrieval.part-found.v1":         func() any { return new(PartFound) },
 	"retrieval.parts-found.v1":        func() any { return new(PartsFound) },
 	"progress.made.v1":                func() any { return new(ProgressMade) },

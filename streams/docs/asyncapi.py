@@ -8,7 +8,7 @@ from typing import Protocol
 from schemas.base import Event
 from schemas.json_schema import file_name
 from schemas.memory import AuditDecision
-from schemas.retrieval import JoinOpened, JoinTicked, PartFound, PartsFound
+from schemas.retrieval import JoinOpened, JoinTicked, PackInputs, PartFound, PartsFound
 from schemas.topics import MEMORY_DECISIONS, PACKS_PARTIAL, Topic
 from streams.docs.examples import Example
 
@@ -192,7 +192,11 @@ def sent(stage: StageRow, topic: Topic) -> tuple[type[Event], ...]:
         return (AuditDecision,)
     if topic != PACKS_PARTIAL:
         return topic.events
-    only: dict[str, tuple[type[Event], ...]] = {"planner": (JoinOpened,), "assembler": (JoinTicked,)}
+    only: dict[str, tuple[type[Event], ...]] = {
+        "planner": (JoinOpened,),
+        "assembler": (JoinTicked,),
+        "retrieval": (PackInputs,),
+    }
     return only.get(stage.name, (PartFound, PartsFound))
 
 

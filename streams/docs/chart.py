@@ -28,7 +28,7 @@ def _group(name: str) -> dict[str, Any]:
         "name": name,
         "consumerGroup": stages[0].consumer_group,
         "stages": [stage.name for stage in stages],
-        "reads": sorted({topic.name for stage in stages for topic in stage.reads}),
+        "reads": sorted({topic.name for stage in stages for topic in stage.consumes}),
         # A process of its own beside the worker holds the sentence encoder.
         "encoder": any(stage.passages for stage in stages_of([name])),
         "acls": _rights(access.of_group(name)),

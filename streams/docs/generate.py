@@ -18,7 +18,7 @@ from streams.docs import asyncapi, chart, dashboards, examples, pages
 from streams.docs.types import golang, java, model, typescript
 from streams.edges.http.app import api as app
 from streams.kafka import topics_plan
-from streams.topology import STAGES
+from streams.topology import NAMED, STAGES
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMAS = "schemas/json"
@@ -34,7 +34,7 @@ def documents(root: Path) -> dict[str, str]:
     made["schemas/asyncapi.json"] = _json(asyncapi.document(_sources(root)))
     made["docs/openapi.json"] = _json(app.document())
     made[chart.PATH] = _json(chart.plan())
-    made["docs/topics.md"] = pages.topics_page(TOPICS, STAGES)
+    made["docs/topics.md"] = pages.topics_page(TOPICS, tuple(NAMED.values()))
     made["docs/flow.md"] = pages.flow_page(STAGES)
     made |= {path: _json(content) for path, content in dashboards.documents().items()}
     types = model.wire_types()
@@ -45,7 +45,7 @@ def documents(root: Path) -> dict[str, str]:
 def _sources(root: Path) -> asyncapi.Sources:
     project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
     return asyncapi.Sources(
-        stages=STAGES,
+        stages=tuple(NAMED.values()),
         topics=TOPICS,
         plans=topics_plan.wanted(Settings.model_fields["partitions"].default),
         examples=examples.load(root / "schemas" / "examples"),

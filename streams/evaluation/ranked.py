@@ -19,7 +19,7 @@ from streams.evaluation.measures import Item as LabelledItem
 from streams.evaluation.predictions import embedder
 from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
 from streams.testing.pipeline import Pipeline
-from streams.topology import STAGES, stages_of
+from streams.topology import BESIDE, CHAINED_PATH, SPLIT_PATH
 
 TENANT, CLIENT, USER = "corpus", "eval", "reader"
 ASKED = (MemoryClass.SEMANTIC, MemoryClass.EPISODIC)
@@ -30,17 +30,17 @@ SAID_IN = "talk"
 
 def rankings(corpus: LabelledItem) -> Iterator[tuple[str, list[str]]]:
     """The ids of the documents found for each query id; queries are not stored in the memory."""
-    memory = [stage for stage in STAGES if stage.group_name not in ("planner", "retrieval", "assembler")]
+    memory = [CHAINED_PATH[0], *BESIDE]
     with (
         _index() as index,
         Pipeline(stages=memory, tenant=TENANT, client=CLIENT, replace={"index": index}) as fathom,
-        Pipeline(stages=stages_of(["depth"]), tenant=TENANT, client=CLIENT) as asker,
+        Pipeline(stages=CHAINED_PATH[:1], tenant=TENANT, client=CLIENT) as asker,
     ):
         known = _teach(fathom, corpus)
         asker.clock.advance(LATER_S)
         built = fathom.dependencies()
         names = [f"retrieval-{memory_class.value}" for memory_class in ASKED]
-        retrievers = [cast("Retriever", stage.handler(built)) for stage in stages_of(names)]
+        retrievers = [cast("Retriever", stage.handler(built)) for stage in SPLIT_PATH if stage.name in names]
         for number, query in enumerate(corpus["queries"]):
             message_id = asker.say(query["text"], conversation=f"q{number}", headers={"user_id": USER})
             classified = asker.one(DEPTH_CLASSIFIED, message_id=message_id)

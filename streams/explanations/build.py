@@ -10,7 +10,7 @@ from schemas.envelope import Received
 from schemas.items import Provenance
 from schemas.memory import CorrectionIssued, PackDecision
 from schemas.packs import ContextPack
-from schemas.retrieval import JoinOpened, PlanTerms, RetrievalPlan
+from schemas.retrieval import PlanTerms, RetrievalPlan
 from schemas.tools import ToolCallResolved
 from streams.explanations.evidence import LogEvidence, Missing
 from streams.explanations.explanation import (
@@ -151,7 +151,7 @@ def _why(event: DepthClassified | ContextPack, signals: Sequence[Signal]) -> str
 
 
 def _plan(found: LogEvidence) -> PlanExplained | None:
-    made: Received[PlanTerms] | None = found.first(RetrievalPlan) or found.first(JoinOpened)
+    made: Received[PlanTerms] | None = found.first(RetrievalPlan) or found.opened()
     if made is None:
         return None
     event = made.event
@@ -168,7 +168,7 @@ def _plan(found: LogEvidence) -> PlanExplained | None:
 
 def _parts(found: LogEvidence, newest: Received[ContextPack] | None) -> Iterator[PartExplained]:
     """Each wanted memory: from the pack's report, else from the records of the parts themselves."""
-    plan, opened = found.first(RetrievalPlan), found.first(JoinOpened)
+    plan, opened = found.first(RetrievalPlan), found.opened()
     sent = {each.event.memory_class: each for each in reversed(found.parts())}
     reports = {each.memory_class: each for each in (newest.event.parts if newest else ())}
     wanted = opened.event.wanted if opened else [each.memory_class for each in plan.event.sources] if plan else ()

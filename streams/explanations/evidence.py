@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from agents.core.packs.join import parts_of
 from agents.ports.graph import ClaimContested, DecisionTrace
 from schemas.base import Conversation, Event, time_of
 from schemas.envelope import Received
 from schemas.learning import QuarantineChanged
-from schemas.retrieval import PartFound, PartsFound
+from schemas.retrieval import JoinOpened, PackInputs, PartFound, PartsFound
 from schemas.topics import Topic
 
 E = TypeVar("E", bound=Event)
@@ -50,9 +50,15 @@ class LogEvidence:
 
     def parts(self) -> list[Received[PartFound]]:
         """The parts of the plan, whether they were sent alone or together."""
-        return [
-            part for each in self.events if isinstance(each.event, PartFound | PartsFound) for part in parts_of(each)
-        ]
+        sent = (each for each in self.events if isinstance(each.event, PartFound | PartsFound | PackInputs))
+        return [part for each in sent for part in parts_of(each)]
+
+    def opened(self) -> Received[JoinOpened] | None:
+        """The terms of the pack, sent alone or with all that it is made of; as of when its memories were asked."""
+        if (whole := self.first(PackInputs)) is None:
+            return self.first(JoinOpened)
+        asked = round(whole.event.opened_at.timestamp() * 1000)
+        return cast("Received[JoinOpened]", whole)._replace(event=whole.event.terms, timestamp=asked)
 
     def first(self, event: type[E]) -> Received[E] | None:
         """The first event of one type."""

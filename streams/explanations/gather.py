@@ -18,7 +18,7 @@ from schemas.envelope import Received
 from schemas.items import ClaimItem
 from schemas.memory import ClaimAsserted, CorrectionIssued, PackDecision
 from schemas.packs import ContextPack
-from schemas.retrieval import JoinOpened, RetrievalPlan
+from schemas.retrieval import RetrievalPlan
 from schemas.tools import ToolCallRequested, ToolCallResolved
 from schemas.topics import (
     BY_NAME,
@@ -210,7 +210,7 @@ class _MessageReading:
         return bool(event.message_id == found.message_id)
 
     def _has_parts(self) -> bool:
-        opened = self.found.first(JoinOpened)
+        opened = self.found.opened()
         have = {each.event.memory_class for each in self.found.parts()}
         return opened is not None and have.issuperset(opened.event.wanted)
 

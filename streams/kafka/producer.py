@@ -42,6 +42,19 @@ class NotSendable(Exception):
 NEVER_TAKEN = (MessageSizeTooLargeError, RecordListTooLargeError, InvalidTopicError, NotSendable)
 
 
+class StoredAt(Protocol):
+    """Where the broker has stored a record; `timestamp` in ms since the epoch, `offset` below zero if it is untold."""
+
+    @property
+    def partition(self) -> int: ...
+
+    @property
+    def offset(self) -> int: ...
+
+    @property
+    def timestamp(self) -> int: ...
+
+
 class Sender(Protocol):
     async def send(
         self,
@@ -50,7 +63,7 @@ class Sender(Protocol):
         value: bytes | None,
         headers: Sequence[tuple[str, bytes]],
         partition: int | None = None,
-    ) -> "asyncio.Future[object]":
+    ) -> "asyncio.Future[StoredAt]":
         """Hand a record to the producer; the future is done when the broker has stored it.
 
         Raises `Unavailable`, or one of `NEVER_TAKEN`; the future raises a `KafkaError`.
@@ -151,13 +164,13 @@ class Producer:
         value: bytes | None,
         headers: Sequence[tuple[str, bytes]],
         partition: int | None = None,
-    ) -> "asyncio.Future[object]":
+    ) -> "asyncio.Future[StoredAt]":
         try:
             if self._broken is not None:
                 await self._renew()
             if partition is None and key is not None:
                 partition = _hash(key) % await self._partitions(topic)
-            sent: asyncio.Future[object] = await self._producer.send(
+            sent: asyncio.Future[StoredAt] = await self._producer.send(
                 topic, value, key=key, partition=partition, headers=list(headers)
             )
         except NEVER_TAKEN:
@@ -169,7 +182,7 @@ class Producer:
         sent.add_done_callback(partial(self._look, self._producer))
         return sent
 
-    def _look(self, producer: AIOKafkaProducer, sent: "asyncio.Future[object]") -> None:
+    def _look(self, producer: AIOKafkaProducer, sent: "asyncio.Future[StoredAt]") -> None:
         if not sent.cancelled() and isinstance(sent.exception(), OUT_OF_STEP) and producer is self._producer:
             self._broken = producer
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from schemas.topics import TOPICS
 from streams.kafka.clients import MAX_MESSAGE_BYTES
-from streams.topology import STAGES
+from streams.topology import NAMED
 
 Action = Literal["keep", "create", "alter", "grow", "recreate", "by hand"]
 FOREVER = -1
@@ -51,7 +51,9 @@ class TopicError(Exception):
 def wanted(partitions: int, replication: int = 1) -> tuple[TopicSpec, ...]:
     """Every topic of the topology, dead letters included."""
     registry = [TopicSpec(t.name, partitions, _ms(t.retention), replication) for t in TOPICS]
-    letters = [TopicSpec(stage.dead_letters, partitions, _ms(DEAD_LETTER_RETENTION), replication) for stage in STAGES]
+    letters = [
+        TopicSpec(stage.dead_letters, partitions, _ms(DEAD_LETTER_RETENTION), replication) for stage in NAMED.values()
+    ]
     return (*registry, *letters)
 
 

@@ -10,6 +10,10 @@ from streams.redrive.letters import DeadLetter, LetterMark, State
 from streams.runtime.dead_letters import LogPosition
 
 MAX_REDRIVES = 3
+CHAINED = (
+    "{stage} is chained to the stage before it, and nothing reads {topic} for it: ask again, or have `fathom replay "
+    "--mode reprocess` answer the message on a topic of its own; `fathom layout split` gives {stage} consumers"
+)
 Action = Literal["redrive", "discard", "undo"]
 
 
@@ -111,15 +115,23 @@ def day_of(millis: int) -> str:
 
 
 def divided(
-    found: Sequence[LetterStatus], action: Action, partitions: Mapping[str, int], *, again: bool = False
+    found: Sequence[LetterStatus],
+    action: Action,
+    partitions: Mapping[str, int],
+    *,
+    again: bool = False,
+    chained: Collection[str] = (),
 ) -> tuple[list[LetterStatus], list[RefusedLetter]]:
     """The letters that the action may be done to, and those that it is refused for.
 
-    `partitions` are the partition counts of the topics there are; `again` also redrives what was redriven.
+    `partitions` are the partition counts of the topics there are; `again` also redrives what was redriven; `chained`
+    are the stages that the broker feeds nothing.
     """
     allowed, refused = [], []
     for status in found:
         why = _why_not(status, action, partitions, again)
+        if why is None and action == "redrive" and (stage := status.letter.stage) in chained:
+            why = CHAINED.format(stage=stage, topic=status.letter.original and status.letter.original.topic)
         if why is None:
             allowed.append(status)
         else:

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import orjson
 from aiokafka import ConsumerRecord
 
+from agents.core.packs.emitted_items import REPEAT_WINDOW
 from agents.core.packs.join import ORPHAN_AFTER
-from agents.core.packs.join_table import REPEAT_WINDOW
 from agents.stages.assembler import Assembler
 from schemas import codec
 from schemas.codec import Undecodable

@@ -15,6 +15,7 @@ from typing import Any, cast
 
 from aiokafka import ConsumerRecord
 
+from agents.core.packs.join_table import Partial
 from agents.core.quarantine.sources import Quarantines
 from agents.errors import Rejected
 from agents.stages.assembler import Assembler
@@ -38,11 +39,11 @@ from streams.dependencies import Dependencies
 from streams.replay.selection import Selection
 from streams.replay.views import Pause, Views, no_pause, sources
 from streams.stage import Stage
-from streams.topology import STAGES
+from streams.topology import CHAINED_PATH, STAGES
 
 # What is made again, and so written; nothing else of what the stages say leaves them.
 WRITTEN = (DEPTH_CLASSIFIED, RETRIEVAL_PLANS, PACKS_PARTIAL, CONTEXT_PACKS)
-DEPTH, PLANNER, RETRIEVAL, ASSEMBLER = "depth", "planner", "retrieval", "assembler"
+DEPTH, RETRIEVAL, ASSEMBLER = "depth", "retrieval", "assembler"
 
 
 Write = Callable[[int, str, Outgoing, float], Awaitable[None]]
@@ -99,25 +100,23 @@ class Reprocessing:
         self._clock = ReplayClock()
         hidden = Quarantines() if quarantines is None else quarantines
         self._then = hidden if quarantines is None else None
-        again = replace(built, clock=self._clock, quarantines=hidden, hurried=False)
+        again = replace(built, clock=self._clock, quarantines=hidden, hurried=False, tables={})
         self._pause = pause
         self._selection = selection
         self._write = write
         self._views = Views(memory_stages(), again)
         # A message is processed when its turn was filed: it may have waited in the log, while others were learnt from.
         self._waiting: dict[int, deque[Received[Any]]] = defaultdict(deque)
-        self._stages: dict[str, list[tuple[str, Any]]] = {}
-        for stage in STAGES:
-            if stage.group_name in (DEPTH, PLANNER, RETRIEVAL, ASSEMBLER):
-                self._stages.setdefault(stage.group_name, []).append((stage.name, stage.handler(again)))
+        path = {stage.name: stage.handler(again) for stage in CHAINED_PATH}
+        self._depth, self._retrieval = path[DEPTH], path[RETRIEVAL]
+        self._assembler = cast("Assembler", path[ASSEMBLER])
         self._offsets: Counter[tuple[str, int]] = Counter()
         self._done: set[str] = set()
         self.result = Reprocessed()
 
     def resume(self, partition: int, done: Sequence[Received[ContextPack]]) -> None:
         """Pass over the packs of a partition that an earlier attempt has written."""
-        assembler = cast("Assembler", self._stages[ASSEMBLER][0][1])
-        take = assembler.assigned(partition)
+        take = self._assembler.assigned(partition)
         for pack in done:
             take(pack)
         self._done |= {pack.event.pack_id for pack in done}
@@ -184,9 +183,8 @@ class Reprocessing:
         began = time.perf_counter()
         self._clock.at = record.logged_at
         self.result.messages += 1
-        [(_, depth)] = self._stages[DEPTH]
         try:
-            steps = await depth.handle(record)
+            steps = await self._depth.handle(record)
         except Rejected:
             self.result.rejected += 1
             return
@@ -195,24 +193,20 @@ class Reprocessing:
                 await self._answer(record.partition, step, began)
 
     async def _answer(self, partition: int, step: Outgoing, began: float) -> None:
-        classified = self._received(DEPTH, step, partition)
-        [(_, planner)] = self._stages[PLANNER]
-        planned = await planner.handle(classified)
-        [plan] = _sent(planned, RETRIEVAL_PLANS)
-        if getattr(plan.event, "pack_id", "") in self._done:
+        made: list[tuple[str, Outgoing]] = [(DEPTH, step)]
+        made += [
+            (RETRIEVAL, cast("Outgoing", each))
+            for each in await self._retrieval.handle(self._received(DEPTH, step, partition))
+        ]
+        inputs = _sent((each for _, each in made), PACKS_PARTIAL)
+        if not inputs or getattr(inputs[0].event, "pack_id", "") in self._done:
             return
-        made: list[tuple[str, Outgoing]] = [(DEPTH, step), *((PLANNER, each) for each in _sent(planned, *WRITTEN))]
-        asked = self._received(PLANNER, plan, partition)
-        for name, retriever in self._stages[RETRIEVAL]:
-            made += [(name, part) for part in await retriever.handle(asked)]
-        [(name, assembler)] = self._stages[ASSEMBLER]
-        packs: list[Outgoing] = []
-        for stage, part in [(stage, part) for stage, part in made if part.topic is PACKS_PARTIAL]:
-            packs += _sent(await assembler.handle(self._received(stage, part, partition)), CONTEXT_PACKS)
+        asked = cast("Received[Partial]", self._received(RETRIEVAL, inputs[0], partition))
+        packs = _sent(await self._assembler.handle(asked), CONTEXT_PACKS)
         took = time.perf_counter() - began
         self.result.packs += len(packs)
         self.result.seconds += took
-        for stage, each in [*made, *((name, pack) for pack in packs)]:
+        for stage, each in [*made, *((ASSEMBLER, pack) for pack in packs)]:
             await self._write(partition, stage, each, took)
 
     def _received(self, stage: str, step: Outgoing, partition: int) -> Received[Event]:

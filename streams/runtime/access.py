@@ -32,6 +32,7 @@ from schemas.topics import (
 from streams.config import Settings
 from streams.kafka import topics_admin, topics_plan
 from streams.kafka.security import Security
+from streams.runtime.layout.cluster import JOIN
 from streams.stage import Stage
 from streams.topology import STAGES
 from streams.views import tool_log, turn_log, vote_log
@@ -77,7 +78,9 @@ def of_group(name: str) -> Rights:
         raise KeyError(name)
     awaited = {topic.name: group for stage in stages for topic, group in stage.awaited.items()}
     operations = _operations(_reads(stages), _writes(stages), awaited)
-    return Rights(operations, stages[0].consumer_group, tuple(sorted({*awaited.values()})))
+    # Its layout is read from what the join of the split one has committed.
+    join = {JOIN} if any(stage.first for stage in stages) else set()
+    return Rights(operations, stages[0].consumer_group, tuple(sorted({*awaited.values(), *join})))
 
 
 def of_serve() -> Rights:

@@ -251,7 +251,7 @@ class Worker:
         self, stage: Stage, numbers: Collection[int], start: Start, since: datetime | None
     ) -> dict[int, datetime]:
         assert stage.own_output is not None
-        sources = [topic.name for topic in stage.reads]
+        sources = [topic.name for topic in stage.fed_from]
         asked = (self._bootstrap, sources, stage.own_output, numbers, stage.consumer_group, start, self._security)
         return await ledger.read(*asked, since=since)
 

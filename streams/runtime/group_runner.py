@@ -6,12 +6,15 @@ ticks joins, and applies backpressure.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from itertools import chain
 from typing import Protocol
 
 from agents.ports.handlers import Handler, JoiningHandler, LedgerHandler, LookingBackHandler
+from schemas.envelope import Outgoing, Received
+from schemas.topics import Topic
 from streams.config import Settings
 from streams.kafka.ledger import ALWAYS, Start
 from streams.kafka.producer import Sender
@@ -88,7 +91,7 @@ class GroupRunner:
                 gate=gate,
                 read_ledger=read_ledger,
                 most=min(stage.concurrency, settings.max_in_flight),
-                joint=settings.joined_parts,
+                follow=partial(self._hand_on, stage.name) if any(each.head for each, _ in stages) else None,
                 partitions=partitions,
                 max_waiting_bytes=settings.max_waiting_mb << 20,
                 handled=self._handled,
@@ -99,27 +102,26 @@ class GroupRunner:
         (alone := alone or Alone()).watch(self.load)
         self._alone = alone
         self._suspects = Suspects(name, settings.max_crashes, self._alone)
-        self._readers: dict[str, list[StageRunner]] = {}
-        for each, topic in ((runner, topic) for runner in self._runners for topic in runner.stage.reads):
-            self._readers.setdefault(topic.name, []).append(each)
+        self._readers = _by_topic(self._runners, lambda stage: stage.consumes)
+        self._followers = _by_topic(self._runners, lambda stage: stage.reads if stage.head else ())
         self._ticker: asyncio.Task[None] | None = None
 
     @property
     def topics(self) -> tuple[str, ...]:
-        """The source topics of the group's stages."""
+        """The topics that the broker feeds."""
         return tuple(self._readers)
 
     @property
     def copartitioned(self) -> tuple[str, ...]:
         """The topics of stages that read several in order: they are co-partitioned, a key has one partition number."""
         stages = (runner.stage for runner in self._runners)
-        several = (stage.reads for stage in stages if len(stage.reads) > 1 and stage.order != "none")
+        several = (stage.consumes for stage in stages if len(stage.consumes) > 1 and stage.order != "none")
         return tuple(dict.fromkeys(topic.name for topic in chain.from_iterable(several)))
 
     @property
     def holds(self) -> bool:
         """Whether a stage holds inputs until what it makes of them is sent: none of them is committed before."""
-        return any(runner.stage.ledger is not None for runner in self._runners)
+        return any(runner.stage.ledger is not None and not runner.stage.head for runner in self._runners)
 
     def join(self, membership: Membership) -> None:
         """Bind the consumer group that feeds `sink`."""
@@ -127,7 +129,7 @@ class GroupRunner:
 
     def start_ticking(self) -> None:
         """Start sending ticks to joins, by the wall clock."""
-        if any(runner.joining for runner in self._runners):
+        if any(runner.joining and not runner.stage.head for runner in self._runners):
             self._ticker = asyncio.create_task(self._tick_forever())
             self._ticker.add_done_callback(self._ticks_ended)
 
@@ -154,8 +156,9 @@ class GroupRunner:
         """Pass the contents of their output partitions to stages with a ledger, before the first record."""
         if self._membership is not None:
             self._suspects.assigned(partitions, self._membership)
-        for runner, handler in self._following(partitions):
-            mine = {tp.partition for tp in partitions if tp.topic in {t.name for t in runner.stage.reads}}
+        # The last of a chain first: what it has sent says what of the ones before it is done.
+        for runner, handler in reversed(self._following(partitions)):
+            mine = {tp.partition for tp in partitions if tp.topic in {t.name for t in runner.stage.fed_from}}
             known = await self._read_ledger(runner.stage, sorted(mine), handler.assigned, None)
             if isinstance(handler, LookingBackHandler):
                 for partition, since in known.items():
@@ -169,7 +172,8 @@ class GroupRunner:
         for runner in self._runners:
             runner.discard_waiting(numbers)
         try:
-            await asyncio.gather(*(runner.drain(numbers) for runner in self._runners))
+            for runner in self._runners:  # one after the other: what is handled here is handed to those behind
+                await runner.drain(numbers)
         except asyncio.CancelledError:
             # The next owner reads the ledger now; later sends of ours would be duplicates.
             for runner, _ in self._following(partitions):
@@ -186,12 +190,24 @@ class GroupRunner:
 
     def _following(self, partitions: frozenset[TopicPartition]) -> list[tuple[StageRunner, LedgerHandler]]:
         topics = {tp.topic for tp in partitions}
-        readers = [runner for runner in self._runners if topics & {t.name for t in runner.stage.reads}]
+        readers = [runner for runner in self._runners if topics & {t.name for t in runner.stage.fed_from}]
         return [(runner, runner.following) for runner in readers if runner.following is not None]
 
     def _ack(self, record: Record) -> None:
         if self._membership is not None:
             self._membership.ack(record.topic, record.partition, record.offset)
+
+    def _hand_on(self, sender: str, cause: InFlightRecord, step: Outgoing, record: Record) -> None:
+        """Hand what a stage has sent to those chained to it, which need not read and decode it again."""
+        runners = self._followers.get(record.topic)
+        if not runners:
+            return
+        received = Received(
+            step.event, step.envelope(sender), step.key, record.topic, record.partition, record.offset, record.timestamp
+        )
+        follower = cause.followed(record, received, len(runners))
+        for runner in runners:
+            runner.submit(follower)
 
     def load(self) -> int:
         """The number of records in progress at the busiest stage."""
@@ -238,7 +254,7 @@ class GroupRunner:
     async def tick(self, now: datetime) -> None:
         """Send ticks to joins with a deadline that has passed."""
         for runner in self._runners:
-            if runner.joining is not None:
+            if runner.joining is not None and not runner.stage.head:
                 await self._tick(runner, runner.joining, now)
 
     async def idle(self) -> None:
@@ -258,3 +274,13 @@ class GroupRunner:
         assert self._membership is not None
         position, end = self._membership.position(tp), self._membership.highwater(tp)
         return position is not None and end is not None and position >= end and not runner.busy(tp.partition)
+
+
+def _by_topic(
+    runners: Iterable[StageRunner], topics: Callable[[Stage], Iterable[Topic]]
+) -> dict[str, list[StageRunner]]:
+    found: dict[str, list[StageRunner]] = {}
+    for runner in runners:
+        for topic in topics(runner.stage):
+            found.setdefault(topic.name, []).append(runner)
+    return found

@@ -1,22 +1,18 @@
-"""A record on its way through the stages of a group, and the sends of several stages as one."""
+"""A record on its way through the stages of a group."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from time import monotonic
 
-from agents.ports.handlers import JointHandler
 from schemas import codec
 from schemas.base import Event
-from schemas.envelope import Outgoing, Position, Received, Step
+from schemas.envelope import Position, Received, Step
 from schemas.topics import Topic
 from streams.kafka.records import Record
 from streams.runtime.dead_letters import Failure
 from streams.telemetry import metrics
 
 TENANT = ("tenant", "ce_tenant")
-# Sends events by a name, or by the stage's own.
-Send = Callable[[Sequence[Outgoing], str | None], Awaitable[None]]
 
 
 def position_of(record: Record) -> Position:
@@ -38,79 +34,6 @@ def order_key(order: str, record: Record) -> Hashable:
     return (record.topic, record.key) if order == "topic" else record.key
 
 
-class _Round:
-    """Events that go out together: `full` once no other is awaited, `sent` once the broker has them."""
-
-    def __init__(self) -> None:
-        loop = asyncio.get_running_loop()
-        self.made: list[tuple[Outgoing, float]] = []
-        self.full: asyncio.Future[None] = loop.create_future()
-        self.sent: asyncio.Future[None] = loop.create_future()
-
-
-class JointSend:
-    """One record's events: the first stage that has one waits for the others, and sends for all of them."""
-
-    def __init__(self) -> None:
-        self._awaited = 0
-        self._round: _Round | None = None
-
-    def expect(self) -> None:
-        """Count a stage that handles the record; all are counted before the first is done."""
-        self._awaited += 1
-
-    def absent(self) -> None:
-        """Count a stage as done without an event: it failed, or had nothing to say."""
-        self._awaited -= 1
-        if not self._awaited:
-            self._close()
-
-    async def send(self, out: Outgoing, handler: JointHandler, cause: Event, send: Send, source: str) -> None:
-        """Send an event, with those of the others where they come in time; returns when the broker has it.
-
-        `cause` is what it was made of, `source` the name by which several are sent.
-        """
-        self._awaited -= 1
-        mine = self._round
-        if mine is not None:
-            mine.made.append((out, monotonic()))
-            if not self._awaited:
-                self._close()
-            await mine.sent
-            return
-        if not self._awaited:
-            await send((out,), None)
-            return
-        self._round = mine = _Round()
-        mine.made.append((out, monotonic()))
-        timer = asyncio.get_running_loop().call_later(handler.patience(cause), self._close)
-        try:
-            await mine.full
-            if len(mine.made) == 1:
-                await send((out,), None)
-            else:
-                now = monotonic()
-                whole = handler.joined([(each, int((now - at) * 1000)) for each, at in mine.made])
-                await send((whole,), source)
-        except BaseException as error:  # those that wait are of the same partition: they end as this one does
-            if isinstance(error, Exception):
-                mine.sent.set_exception(error)
-                mine.sent.exception()  # there may be none that waits
-            else:
-                mine.sent.cancel()
-            raise
-        finally:
-            timer.cancel()
-        if not mine.sent.done():
-            mine.sent.set_result(None)
-
-    def _close(self) -> None:
-        """Let those that are there go out; the next one begins anew."""
-        if self._round is not None and not self._round.full.done():
-            self._round.full.set_result(None)
-        self._round = None
-
-
 class InHandAlone:
     """Whether a suspect is still in hand: until all its stages have handled it, or one waits for something."""
 
@@ -119,6 +42,10 @@ class InHandAlone:
     def __init__(self, stages: int) -> None:
         self._left = stages
         self.over = asyncio.Event()
+
+    def goes_on(self, stages: int) -> None:
+        """Count stages that what follows from it is handed to."""
+        self._left += stages
 
     def handled(self) -> None:
         """Count one stage as done with it."""
@@ -134,7 +61,7 @@ class InHandAlone:
 class InFlightRecord:
     """A record in progress in a group: decoded once, acknowledged when all its stages are done."""
 
-    __slots__ = ("_ack", "_left", "_received", "alone", "failure", "joint", "record")
+    __slots__ = ("_ack", "_left", "_received", "_watchers", "alone", "failure", "record")
 
     def __init__(
         self,
@@ -149,8 +76,7 @@ class InFlightRecord:
         self._left = stages
         self._ack = ack
         self._received: Received[Event] | None = None
-        # Made by the first of the stages that send together.
-        self.joint: JointSend | None = None
+        self._watchers: list[Callable[[InFlightRecord], None]] = []
         # Where nothing but suspects is in hand; and why it is not handled at all.
         self.alone = alone
         self.failure = failure
@@ -161,6 +87,15 @@ class InFlightRecord:
             record = self.record
             self._received = codec.decode_record(topic, record)
         return self._received
+
+    def followed(self, record: Record, received: Received[Event], stages: int) -> "InFlightRecord":
+        """What follows from it, for stages of the same group: only once they are done it is."""
+        self._left += 1
+        if self.alone is not None:
+            self.alone.goes_on(stages)
+        follower = InFlightRecord(record, stages, lambda _: self.done(), alone=self.alone)
+        follower._received = received
+        return follower
 
     @staticmethod
     def all_wait(chain: "Iterable[InFlightRecord]") -> None:
@@ -174,16 +109,27 @@ class InFlightRecord:
         if self.alone is not None:
             self.alone.handled()
 
+    def watch(self, ended: "Callable[[InFlightRecord], None]") -> None:
+        """Have it called with the record once all is done."""
+        self._watchers.append(ended)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all its stages are done, and those that what follows from it was handed to."""
+        return self._left <= 0
+
     def done(self) -> None:
         """Count one stage as done; acknowledge the record after the last."""
         self._left -= 1
         if self._left == 0:
             self._ack(self.record)
+            for ended in self._watchers:
+                ended(self)
 
 
 @dataclass(slots=True)
 class HandledRecord:
-    """A record and what a stage made of it: steps, or a failure; `ended` where that is before its acknowledgement."""
+    """A record and what a stage made of it: steps, or a failure."""
 
     delivery: InFlightRecord
     began: float
@@ -192,7 +138,6 @@ class HandledRecord:
     steps: Sequence[Step] = ()
     failure: Failure | None = None
     erased: bool = False
-    ended: float | None = None
 
     def log(self, stage: str, seconds: float) -> None:
         """Log the record with what became of it."""

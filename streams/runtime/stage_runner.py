@@ -30,7 +30,6 @@ from agents.ports.handlers import (
     FilteringHandler,
     Handler,
     JoiningHandler,
-    JointHandler,
     LedgerHandler,
     LookingBackHandler,
 )
@@ -38,11 +37,12 @@ from schemas.base import Event
 from schemas.envelope import Erased, KeysNeeded, Outgoing, Position, Received, Refused, Undecodable
 from streams.kafka.ledger import Start
 from streams.kafka.producer import Sender
+from streams.kafka.records import Record
 from streams.runtime.admission import repartition
 from streams.runtime.admission.fairness import Backlog
 from streams.runtime.admission.priority import PriorityGate
 from streams.runtime.dead_letters import BUG, DlqLimit, Failure, told
-from streams.runtime.in_flight import HandledRecord, InFlightRecord, JointSend, order_key, position_of, tenant_of
+from streams.runtime.in_flight import HandledRecord, InFlightRecord, order_key, position_of, tenant_of
 from streams.runtime.refusals import Refusals
 from streams.runtime.stage_sender import StageSender
 from streams.stage import Stage
@@ -68,7 +68,7 @@ class StageRunner:
         gate: PriorityGate,
         read_ledger: ReadLedger,
         most: int,
-        joint: bool = False,
+        follow: Callable[[InFlightRecord, Outgoing, Record], None] | None = None,
         partitions: int | None = None,
         max_waiting_bytes: int = 0,
         handled: Callable[[], None],
@@ -83,15 +83,16 @@ class StageRunner:
         self._read_ledger = read_ledger
         self.most = most
         self._partitions = partitions
+        self._follow = follow
         self._handled = handled
         self._broken = broken
         self._telling = handler if isinstance(handler, FailureTellingHandler) else None
-        self._joint = handler if joint and isinstance(handler, JointHandler) else None
         self._filter = handler if isinstance(handler, FilteringHandler) else None
         self.following = handler if isinstance(handler, LedgerHandler) and stage.own_output is not None else None
         self._looking_back = handler if isinstance(handler, LookingBackHandler) else None
         self.joining = handler if isinstance(handler, JoiningHandler) and stage.ledger is not None else None
-        self.load = 0  # records begun and not yet handled
+        self.load = 0  # records begun and not yet handled, with all that follows from them in this process
+        self._followed: set[InFlightRecord] = set()  # handled, and what follows from them is not
         self._backlog: Backlog[InFlightRecord] = Backlog(max_waiting_bytes if stage.first else 0)
         self._chains: dict[Hashable, deque[InFlightRecord]] = {}
         self._tasks: dict[asyncio.Task[None], int] = {}
@@ -133,9 +134,6 @@ class StageRunner:
             self._gate.filled(self.load, self.most)
         if not self.stage.background:
             self._gate.enter(first=self.stage.first)
-        if self._joint is not None:
-            delivery.joint = delivery.joint or JointSend()
-            delivery.joint.expect()
         key = order_key(self.stage.order, delivery.record)
         chain = self._chains.get(key)
         if chain is not None:
@@ -173,6 +171,8 @@ class StageRunner:
             task.cancel()
         for position in [position for position in self._held if position.partition in partitions]:
             del self._held[position]
+        for one in [one for one in self._followed if one.record.partition in partitions]:
+            self.ended(one)
         self._gauge_held.set(len(self._held))
 
     async def send(self, step: Outgoing) -> None:
@@ -198,23 +198,38 @@ class StageRunner:
                 await self._process(list(islice(chain, together)))
                 self._finish([chain.popleft() for _ in range(together)])
         finally:
-            self._finish(chain)
+            self._finish(chain, cut=True)
             if self._chains.get(key) is chain:
                 del self._chains[key]
 
-    def _finish(self, deliveries: Collection[InFlightRecord]) -> None:
-        if records := len(deliveries):
-            self.load -= records
+    def _finish(self, deliveries: Collection[InFlightRecord], *, cut: bool = False) -> None:
+        if not (records := len(deliveries)):
+            return
+        for one in deliveries:
+            if self._follow is None or cut or one.is_done:
+                self.load -= 1
+            else:
+                self._followed.add(one)
+                one.watch(self.ended)
+            one.handled()
             if self.stage.first:
-                self._gate.filled(self.load, self.most)
-            for one in deliveries:
-                one.handled()
-                if self.stage.first:
-                    self._gate.tenants.went(tenant_of(one.record))
-            if not self.stage.background:
-                self._gate.leave(records, first=self.stage.first)
-            self._begin_waiting()
-            self._handled()
+                self._gate.tenants.went(tenant_of(one.record))
+        if not self.stage.background:
+            self._gate.leave(records, first=self.stage.first)
+        self._go_on()
+
+    def ended(self, delivery: InFlightRecord) -> None:
+        """Count a record as handled with all that follows from it."""
+        if delivery in self._followed:
+            self._followed.discard(delivery)
+            self.load -= 1
+            self._go_on()
+
+    def _go_on(self) -> None:
+        if self.stage.first:
+            self._gate.filled(self.load, self.most)
+        self._begin_waiting()
+        self._handled()
 
     async def _process(self, deliveries: Sequence[InFlightRecord]) -> None:
         """Handle records one after the other, and send what is made of them together."""
@@ -223,8 +238,6 @@ class StageRunner:
             one = await self._handle(delivery)
             if one.erased:
                 metrics.ERASED.labels(self.stage.name).inc()
-                if delivery.joint is not None:
-                    delivery.joint.absent()
                 delivery.done()
                 continue
             if one.failure is None:
@@ -232,8 +245,6 @@ class StageRunner:
                 continue
             await self._perform(made)
             made = []
-            if delivery.joint is not None:
-                delivery.joint.absent()
             await self._settle(delivery, one.failure, one.received)
             self._record_outcome(one)
             if one.failure.code != BUG and self._topics[delivery.record.topic].outside:
@@ -273,9 +284,6 @@ class StageRunner:
         except Exception as error:
             LOGGER.error("stage.bug", exc_info=error, extra={"fields": {"stage": self.stage.name}})
             one.failure = Failure(BUG, f"{type(error).__name__}: {error}", type(error).__name__, one.attempts)
-        if delivery.joint is not None:
-            # What is sent together waits for the slowest; each stage's time is its own.
-            one.ended = time.perf_counter()
         return one
 
     async def _look_back(self, handler: LookingBackHandler, record: Received[Event]) -> None:
@@ -285,7 +293,7 @@ class StageRunner:
             handler.remember(record.partition, min(since, known[record.partition]))
 
     def _record_outcome(self, one: HandledRecord) -> None:
-        seconds = (one.ended or time.perf_counter()) - one.began
+        seconds = time.perf_counter() - one.began
         failure, received = one.failure, one.received
         (self._seconds_ok if failure is None else self._seconds_dead).observe(seconds)
         if traces.active is not None and received is not None:
@@ -320,18 +328,10 @@ class StageRunner:
         self._gauge_held.set(len(self._held))
 
     async def _send(self, one: HandledRecord) -> Failure | None:
-        """Send what was made of a record, with what other stages make of it; why it cannot be sent."""
-        steps, joint = [step for step in one.steps if isinstance(step, Outgoing)], one.delivery.joint
-        if joint is None or self._joint is None or len(steps) != 1:
-            if joint is not None:
-                joint.absent()
-            return next(iter((await self._sender.send_all(steps)).values()), None)
-        event = one.delivery.received(self._topics[one.delivery.record.topic]).event
-        try:
-            await joint.send(steps[0], self._joint, event, self._sender.send_in_order, self.stage.group_name)
-        except Rejected as refused:
-            return Failure(refused.code, refused.detail, type(refused).__name__)
-        return None
+        """Send what was made of a record, and hand it on; why it cannot be sent."""
+        steps, follow = [step for step in one.steps if isinstance(step, Outgoing)], self._follow
+        stored = None if follow is None else lambda step, record: follow(one.delivery, step, record)
+        return next(iter((await self._sender.send_all(steps, stored)).values()), None)
 
     async def _settle(
         self, delivery: InFlightRecord, failure: Failure | None, received: Received[Event] | None = None

@@ -9,8 +9,7 @@ import gc
 import logging
 import os
 import signal
-from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import (
     AbstractAsyncContextManager,
     AsyncExitStack,
@@ -18,18 +17,20 @@ from contextlib import (
     suppress,
 )
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from socket import socket
 from typing import TYPE_CHECKING, cast
 
 from agents.errors import Unavailable
-from streams.broker.errors import BrokerFailed
 from streams.broker.process import BrokerProcess
 from streams.config import Settings, secret
 from streams.kafka.security import Security, security_of
 from streams.listening import listening
 from streams.runtime import data_dir as homes
+from streams.runtime.embedded import broker as embedded_broker
+from streams.runtime.layout import at_start
 from streams.stores.damage import mark_missing
 from streams.stores.passages.index_layout import clear_if_outdated
 from streams.stores.passages.index_process import IndexProcess, spawn_index
@@ -49,11 +50,9 @@ if TYPE_CHECKING:
 LOGGER = logging.getLogger("fathom.up")
 INTERRUPTED = 130
 RETRY_S = 0.5
-ORPHAN_RETRIES = 10
 LOG_EVERY_S = 5.0
 POLL_S = 0.25
 REACHABLE_S = 10.0
-RESTARTS, RESTART_WINDOW_S = 3, 60.0
 # Thresholds of the garbage collector: a record makes about a hundred objects without cycles, and collecting every 700
 # allocations, the default, took 8 % of a stage's time.
 COLLECT = (20_000, 20, 100)
@@ -186,7 +185,7 @@ async def _start_embedded(
     _tell("starting the embedded broker, and loading the stages")
     broker = BrokerProcess()
     stack.push_async_callback(asyncio.to_thread, broker.stop)
-    booting = asyncio.create_task(_start_broker(broker, home, port, settings.partitions))
+    booting = asyncio.create_task(embedded_broker.start(broker, home / homes.BROKER, port, settings.partitions))
     await asyncio.sleep(0)
     # The index process loads its model in parallel to the steps below.
     wanted = store_settings(settings, stages)
@@ -202,39 +201,14 @@ async def _start_embedded(
     bootstrap = await booting
     _tell("opening the stores, and loading the sentence encoder")
     stores = await _open_stores(stack, wanted, index)
-    _report(stack, _keep_broker_running(broker, home, int(bootstrap.rpartition(":")[2]), settings.partitions), ended)
+    _report(
+        stack,
+        embedded_broker.keep_running(
+            broker, home / homes.BROKER, int(bootstrap.rpartition(":")[2]), settings.partitions
+        ),
+        ended,
+    )
     return bootstrap, stores, served
-
-
-async def _start_broker(broker: BrokerProcess, home: Path, port: int, partitions: int) -> str:
-    for _ in range(ORPHAN_RETRIES):
-        try:
-            return await asyncio.to_thread(broker.start, home / homes.BROKER, port, partitions=partitions)
-        except BrokerFailed as error:
-            # The directory is locked by us, so its broker is an orphan, about to notice that its parent has gone.
-            if "in use" not in str(error):
-                raise
-        await asyncio.sleep(RETRY_S)
-    return await asyncio.to_thread(broker.start, home / homes.BROKER, port, partitions=partitions)
-
-
-async def _keep_broker_running(broker: BrokerProcess, home: Path, port: int, partitions: int) -> BaseException:
-    """Restart the broker on the same port whenever it dies; return the error when it keeps dying."""
-    loop = asyncio.get_running_loop()
-    began: deque[float] = deque(maxlen=RESTARTS)
-    while True:
-        await asyncio.sleep(POLL_S)
-        if broker.running:
-            continue
-        if len(began) == RESTARTS and loop.time() - began[0] < RESTART_WINDOW_S:
-            return BrokerFailed(f"the embedded broker ended {RESTARTS + 1} times within a minute; see the lines above")
-        began.append(loop.time())
-        metrics.log(LOGGER, logging.WARNING, "broker.restart", directory=str(home / homes.BROKER))
-        await asyncio.to_thread(broker.kill)
-        try:
-            await _start_broker(broker, home, port, partitions)
-        except BrokerFailed as error:
-            return error
 
 
 def _tell(doing: str) -> None:
@@ -298,12 +272,17 @@ async def _start(
     listener: socket,
     api: "ServedApi | None",
 ) -> "Worker":
+    from streams.runtime import access
     from streams.runtime.app import Worker, dependencies
     from streams.runtime.warmup import warm_up
 
     _tell("handling two sample messages in memory")
     await stores.ready()
     await warm_up(dependencies(settings, stores))
+    await access.check_topics(bootstrap, security_of(settings), settings, stages)
+    embedded = homes.home_of(settings.broker) is not None
+    finish = partial(_finish, settings, bootstrap, stores, models) if embedded else None
+    await at_start.settle(settings, stages, bootstrap, finish)
     if api is not None:
         api.read_decisions(stores.decisions)
     worker = Worker(settings, stages, bootstrap, stores, listener, models, api)
@@ -313,6 +292,27 @@ async def _start(
     if api is not None:
         await asyncio.to_thread(api.wait_reachable, REACHABLE_S)
     return worker
+
+
+async def _finish(
+    settings: Settings,
+    bootstrap: str,
+    stores: "Stores",
+    models: "Models | None",
+    stages: "Iterable[Stage]",
+    done: Callable[[], Awaitable[bool]],
+) -> None:
+    """Run stages until nothing is left for them."""
+    from streams.runtime.app import Worker
+
+    with listening(settings.http_host, 0, "FATHOM_HTTP_HOST", "FATHOM_HTTP_PORT") as listener:
+        worker = Worker(settings, tuple(stages), bootstrap, stores, listener, models)
+        await worker.start()
+        try:
+            while not await done():  # noqa: ASYNC110 - the broker tells nobody of a commit
+                await asyncio.sleep(POLL_S)
+        finally:
+            await worker.stop()
 
 
 async def _until_reachable(bootstrap: str, security: Security) -> None:

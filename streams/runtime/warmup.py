@@ -32,7 +32,8 @@ async def warm_up(real: Dependencies) -> int:
     """Run every stage but the writers against the real stores, read-only; the number of records handled."""
     twin = MemoryWorkingSets()
     # Models and engines are for messages of users, not for the warm-up.
-    dependencies = replace(real, working_sets=twin, context=ContextManager(twin, real.context.policy), models=NONE)
+    context = ContextManager(twin, real.context.policy)
+    dependencies = replace(real, working_sets=twin, context=context, models=NONE, tables={})
     stages = [(stage, stage.handler(dependencies)) for stage in STAGES if stage.writes]
     waiting: deque[_Record] = deque(_asked(text, dependencies) for text in QUESTIONS)
     handled = 0

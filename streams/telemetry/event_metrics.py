@@ -22,7 +22,7 @@ from schemas.memory import (
     SummaryMade,
 )
 from schemas.packs import ContextPack
-from schemas.retrieval import PartFound, PartsFound
+from schemas.retrieval import PackInputs, PartFound, PartsFound
 from schemas.tools import ToolCallResolved
 from streams.telemetry.registry import REGISTRY, SECONDS
 
@@ -116,7 +116,7 @@ def _part(part: PartFound) -> None:
     PART_HITS.labels(part.memory_class.value).inc(len(part.items))
 
 
-def _parts(found: PartsFound) -> None:
+def _parts(found: PartsFound | PackInputs) -> None:
     for part in found.parts:
         _part(part)
 
@@ -157,6 +157,7 @@ _COUNTED: dict[type[Event], Callable[[Any], None]] = {
     DepthClassified: _classified,
     PartFound: _part,
     PartsFound: _parts,
+    PackInputs: _parts,
     ContextPack: _pack,
     PackDecision: _decision,
     AuditDecision: _decision,

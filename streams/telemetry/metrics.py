@@ -18,7 +18,7 @@ from schemas.cognition import CognitionStep, CognitiveState, Node
 from schemas.depth import DepthClassified
 from schemas.memory import AuditDecision
 from schemas.packs import ContextPack
-from schemas.retrieval import PartFound, PartsFound
+from schemas.retrieval import PackInputs, PartFound, PartsFound
 from schemas.tools import ToolCallResolved
 from streams.telemetry import event_metrics, registry
 from streams.telemetry.repeat_filter import RepeatFilter
@@ -219,7 +219,7 @@ def sent(event: Event) -> None:
                 OVERLOAD.labels(event.depth_level.value).inc()
         case PartFound():
             PARTS.labels(event.memory_class.value, event.status.value).inc()
-        case PartsFound():
+        case PartsFound() | PackInputs():
             for part in event.parts:
                 PARTS.labels(part.memory_class.value, part.status.value).inc()
         case ContextPack(revision=1):  # later revisions have no waiting reader

@@ -12,6 +12,7 @@ from schemas.envelope import Received
 from schemas.learning import DepthVote
 from schemas.topics import BY_NAME, CONVERSATION_TURNS, DEPTH_CLASSIFIED, MEMORY_ERASURES
 from streams.faust.crash_mark import NO_DEATHS, CrashMark
+from streams.kafka.producer import StoredAt
 from streams.kafka.records import Record, TopicPartition
 from streams.views import tool_log, vote_log
 from streams.views.turn_log import recorded
@@ -47,10 +48,9 @@ class MemoryLog:
         value: bytes | None,
         headers: Sequence[tuple[str, bytes]],
         partition: int | None = None,
-    ) -> "asyncio.Future[object]":
-        self.append(topic, key, value, headers, partition)
-        done: asyncio.Future[object] = asyncio.get_running_loop().create_future()
-        done.set_result(None)
+    ) -> "asyncio.Future[StoredAt]":
+        done: asyncio.Future[StoredAt] = asyncio.get_running_loop().create_future()
+        done.set_result(self.append(topic, key, value, headers, partition))
         return done
 
     def append(

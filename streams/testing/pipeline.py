@@ -40,7 +40,7 @@ from streams.stores.sessions.tool_sessions import MemoryToolSessions
 from streams.stores.sessions.votes import MemorySignalWeights
 from streams.stores.tokens import EstimatedTokens
 from streams.testing.log import EPOCH, FakeClock, MemoryLog, MemoryMember, MemoryToolLog, MemoryTurnLog, decoded
-from streams.topology import GROUPS, STAGES
+from streams.topology import STAGES
 from streams.views.tool_sessions import RecoverableToolSessions
 from streams.views.working_sets import RecoverableWorkingSets
 
@@ -88,7 +88,7 @@ class Pipeline:
         )
         self._stages = tuple(stages)
         self._replace = replace or {}
-        self._members = {name: MemoryMember(self.log) for name in GROUPS}
+        self._members = {stage.group_name: MemoryMember(self.log) for stage in self._stages}
         self._runners: dict[str, GroupRunner] = {}
         self._loop = asyncio.new_event_loop()
         self._count = 0
@@ -172,10 +172,10 @@ class Pipeline:
 
     def parts(self) -> list[PartFound]:
         """Every answer of a memory class, sent alone or with others."""
-        found = [received.event for received in self.events(PACKS_PARTIAL)]
-        return [
-            part for event in found if event.kind in ("part", "parts") for part in getattr(event, "parts", (event,))
+        found = [
+            received.event for received in self.events(PACKS_PARTIAL) if received.event.kind not in ("open", "tick")
         ]
+        return [part for event in found for part in getattr(event, "parts", (event,))]
 
     def packs(self) -> list[ContextPack]:
         return [received.event for received in self.events(CONTEXT_PACKS)]
@@ -256,14 +256,12 @@ class Pipeline:
         return Dependencies(**{**parts, **self._replace})
 
     async def _start(self) -> None:
-        for name in GROUPS:
+        for name in self._members:
             await self._start_group(name)
 
     async def _start_group(self, name: str) -> None:
         built = self.dependencies()
         rows = [(stage, stage.handler(built)) for stage in self._stages if stage.group_name == name]
-        if not rows:
-            return
 
         async def emitted(
             stage: Stage, partitions: Collection[int], start: Start, since: datetime | None

@@ -17,6 +17,7 @@ from schemas.envelope import Received
 from schemas.progress import ProgressMade
 from schemas.topics import PROGRESS_EVENTS
 from streams.testing.pipeline import Pipeline
+from streams.topology import SPLIT
 
 HERE = Path(__file__).parent
 EVENTS, REDUCED = HERE / "progress_job.json", HERE / "progress_job_reduced.json"
@@ -49,7 +50,7 @@ ON: dict[str, object] = {
 
 def recorded() -> list[Received[ProgressMade]]:
     """The events of one message, in the order of the log."""
-    with Pipeline(**ON) as fathom:
+    with Pipeline(stages=SPLIT, **ON) as fathom:
         fathom.document("clt", "CLT", LAW)
         fathom.document("julgados", "Julgados", RULINGS)
         fathom.ask(QUESTION)

@@ -119,7 +119,8 @@ def stream_of(entry: Entry) -> str:
     """The topic of a record, with its kind where the topic has several."""
     if entry.topic in (PACKS_PARTIAL.name, MEMORY_DECISIONS.name):
         kind = entry.event.get("kind")
-        return f"{entry.topic} ({'part' if kind == 'parts' else kind})"
+        # One record may have all that a pack is made of: it opens its join, and closes it.
+        return f"{entry.topic} ({ {'parts': 'part', 'inputs': 'open'}.get(str(kind), kind) })"
     return entry.topic
 
 

@@ -3,15 +3,17 @@
 import asyncio
 import random
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from itertools import chain, islice
 from typing import Any
 
 from schemas.topics import DOCUMENTS_IN, MESSAGES_IN
+from streams.stage import Stage
 from streams.stores.graph import queries
 from streams.testing.pipeline import Pipeline
+from streams.topology import CHAINED
 from tests.builders.customs import CUSTOMS
 from tests.chaos import checker
 from tests.chaos.entries import Entry, Evidence, Given, Graph, Sent
@@ -21,9 +23,11 @@ from tests.chaos.requests import Place, Request, Requests
 from tests.chaos.servers import COGNITION
 
 
-def clean(total: int, *, among: int, seed: int, documents: int = 2, often: int = 1) -> Evidence:
+def clean(
+    total: int, *, among: int, seed: int, documents: int = 2, often: int = 1, stages: Sequence[Stage] = CHAINED
+) -> Evidence:
     """The evidence of so many messages; answers of the memory classes included. `often` is for requests beside them."""
-    with Pipeline(tools=CUSTOMS, **COGNITION) as pipeline:
+    with Pipeline(stages=stages, tools=CUSTOMS, **COGNITION) as pipeline:
         learnt = []
         for number in range(documents):
             document_id, value, headers = document(number)

@@ -34,7 +34,9 @@ def replayed(log: Iterable[Entry]) -> dict[str, bytes]:
     """The packs that come of the same partial results at the same places and times."""
     partials = [entry for entry in log if entry.topic == PACKS_PARTIAL.name]
     tokens = best_tokens()
-    with Pipeline(stages=stages_of(["assembler"]), partitions=PARTITIONS, replace={"tokens": tokens}) as pipeline:
+    with Pipeline(
+        stages=stages_of(["assembler"], "split"), partitions=PARTITIONS, replace={"tokens": tokens}
+    ) as pipeline:
         for entry in sorted(partials, key=lambda entry: (entry.partition, entry.offset)):
             pipeline.clock.at = datetime.fromtimestamp(entry.timestamp / 1000, UTC)
             headers = [(name, text.encode()) for name, text in entry.headers.items()]

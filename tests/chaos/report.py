@@ -120,7 +120,7 @@ def latencies(log: Iterable[Entry]) -> list[float]:
     opened: dict[str, int] = {}
     packed: dict[str, int] = {}
     for entry in log:
-        if entry.topic == PACKS_PARTIAL.name and entry.event.get("kind") == "open":
+        if entry.topic == PACKS_PARTIAL.name and entry.event.get("kind") in ("open", "inputs"):
             opened.setdefault(entry.event["pack_id"], entry.timestamp)
         elif entry.topic == CONTEXT_PACKS.name:
             packed.setdefault(entry.event["pack_id"], entry.timestamp)

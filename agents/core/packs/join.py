@@ -12,7 +12,7 @@ from typing import Literal, cast
 from schemas.envelope import Envelope, Position, Received
 from schemas.items import Item
 from schemas.packs import PartReport
-from schemas.retrieval import JoinOpened, MemoryClass, PartFound, PartsFound
+from schemas.retrieval import JoinOpened, MemoryClass, PackInputs, PartFound, PartsFound
 
 ORPHAN_AFTER = timedelta(seconds=60)
 # What an item takes besides its text.
@@ -41,14 +41,25 @@ class Join:
         return self.opened.deadline_at if self.opened else self.since + ORPHAN_AFTER
 
 
-def parts_of(record: Received[PartFound | PartsFound]) -> tuple[Received[PartFound], ...]:
+def parts_of(record: Received[PartFound | PartsFound | PackInputs]) -> tuple[Received[PartFound], ...]:
     """The parts of a record, each as if it had been sent when it was there."""
     event = record.event
     if isinstance(event, PartFound):
         return (cast("Received[PartFound]", record),)
     found = cast("Received[PartFound]", record)
-    at = record.timestamp
+    at = round(event.settled_at.timestamp() * 1000) if isinstance(event, PackInputs) else record.timestamp
     return tuple(found._replace(event=part, timestamp=at - (part.earlier_ms or 0)) for part in event.parts)
+
+
+def whole(record: Received[PackInputs]) -> Join:
+    """The join of a record that has all of it."""
+    event = record.event
+    arrived = {each.event.memory_class: each.logged_at for each in parts_of(record)}
+    parts = {each.memory_class: each for each in event.parts}
+    return Join(
+        event.pack_id, event.opened_at, event.terms, record.envelope, record.key, event.opened_at,
+        parts, arrived, (record.position,),
+    )  # fmt: skip
 
 
 def start(pack_id: str, at: datetime) -> Join:

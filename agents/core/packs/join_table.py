@@ -6,30 +6,28 @@ so it is the last step that depends on them.
 
 import heapq
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import islice
-from typing import NamedTuple, cast
+from typing import cast
 
-from agents.core.caching.budget import ENTRY_BYTES
-from agents.core.caching.lru import ByteCache
 from agents.core.packs import join as joins
 from agents.core.packs import packing
 from agents.core.packs.draft import Counter, Summarise
+from agents.core.packs.emitted_items import REPEAT_WINDOW, EmittedItems
 from agents.core.packs.join import Join
 from agents.core.packs.pack_ledger import LONG_AGO, Lacking, PackLedger, lacking_of, missing_of
 from agents.core.packs.revisions import Incomplete
 from agents.core.packs.text import Templates
 from schemas.base import derive, entity_key
-from schemas.depth import MAX_HELD
-from schemas.envelope import SOURCE, Envelope, Outgoing, Received, Refused, Settled, Step
+from schemas.envelope import SOURCE, Envelope, Outgoing, Position, Received, Refused, Settled, Step
 from schemas.memory import AuditDecision, PackDecision
 from schemas.packs import ContextPack
-from schemas.retrieval import JoinOpened, JoinTicked, PartFound, PartsFound
+from schemas.retrieval import JoinOpened, JoinTicked, PackInputs, PartFound, PartsFound
 from schemas.topics import CONTEXT_PACKS, MEMORY_DECISIONS, PACKS_PARTIAL
 
-Partial = JoinOpened | PartFound | PartsFound | JoinTicked
+Partial = JoinOpened | PartFound | PartsFound | PackInputs | JoinTicked
 
 # Packs of a partition that a late part may still revise; above it the oldest is released with its inputs.
 MAX_INCOMPLETE = 200
@@ -38,11 +36,6 @@ MAX_BYTES = 16 << 20
 TICK_MARGIN = timedelta(milliseconds=20)
 # Stream time that is further ahead of the clock of who joins is wrong.
 CLOCK_STEP = timedelta(seconds=1)
-# Packs of one conversation whose items are remembered: as many as a caller may name.
-MAX_PACKS = MAX_HELD
-# The maximum age of a pack whose items are withheld, and how long a late part can revise a pack. On assignment the
-# runner reads the output partition at least this far back, so that a restart has the same state as a run without one.
-REPEAT_WINDOW = timedelta(minutes=2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +55,6 @@ class JoinRules:
     max_incomplete: int = MAX_INCOMPLETE
 
 
-class _PackItems(NamedTuple):
-    """The items of a pack of a conversation, which a later one need not repeat to a caller who holds it."""
-
-    frame_id: str
-    assembled_at: datetime
-    items: tuple[str, ...]
-
-
 class JoinTable:
     """The joins of one partition; the packs that its output partition already holds are restored first."""
 
@@ -81,8 +66,7 @@ class JoinTable:
         self._deadlines: list[tuple[datetime, str]] = []
         self._time = LONG_AGO
         self.ledger = PackLedger()
-        # Conversation -> its newest packs by id, in the order of the output.
-        self._emitted: ByteCache[str, Mapping[str, _PackItems]] = ByteCache("emitted_packs")
+        self.items = EmittedItems()
         self._incomplete: OrderedDict[str, Incomplete] = OrderedDict()
         self._ticked = LONG_AGO
 
@@ -100,6 +84,8 @@ class JoinTable:
         self._time = record.logged_at if is_back else max(self._time, record.logged_at)
         if isinstance(event, JoinTicked):
             yield Settled((record.position,))
+        elif isinstance(event, PackInputs):
+            yield from self._pack(cast("Received[PackInputs]", record))
         elif event.pack_id in self.ledger:
             if event.pack_id in self._joins:
                 yield Settled(self._taken(event.pack_id).holds)  # parts that came before the pack was known to be out
@@ -109,6 +95,18 @@ class JoinTable:
                 self._add(each)
         yield from self._settle(event)
         yield from self._release()
+
+    def _pack(self, record: Received[PackInputs]) -> Iterable[Step]:
+        """The pack of a record that has all of its inputs; none for one that is out."""
+        event = record.event
+        if event.pack_id in self.ledger:
+            yield Settled((record.position,))
+            return
+        join = joins.whole(record)
+        why = "deadline" if joins.missing(join) else "complete"
+        if event.pack_id in self._joins:
+            yield Settled(self._taken(event.pack_id).holds)
+        yield from self._send(join, packing.Settlement(why, event.settled_at, event.previous or {}), join.holds)
 
     def due(self, now: datetime) -> bool:
         """Whether a deadline has passed by the wall clock, but not by the partition's stream time; or it is ahead."""
@@ -186,12 +184,13 @@ class JoinTable:
         assert opened is not None  # settled() says so: complete and deadline need terms
         assert cause is not None
         at = joins.settled_at(join, why)
-        terms = packing.Settlement(why, at, self._carried(cause.tenant, opened, at))
-        yield from self._send(join, terms)
-        if self._rules.revise and (missing := joins.missing(join)):
+        terms = packing.Settlement(why, at, self.items.held(cause.tenant, opened, at))
+        missing = joins.missing(join) if self._rules.revise else frozenset()
+        yield from self._send(join, terms, () if missing else join.holds)
+        if missing:
             self._incomplete[join.pack_id] = Incomplete(join, missing, at + REPEAT_WINDOW, terms.previous, at)
 
-    def _send(self, join: Join, terms: packing.Settlement) -> Iterable[Step]:
+    def _send(self, join: Join, terms: packing.Settlement, settles: tuple[Position, ...]) -> Iterable[Step]:
         opened, cause = join.opened, join.cause
         assert opened is not None
         assert cause is not None
@@ -213,7 +212,7 @@ class JoinTable:
             cause,
             discriminator=str(pack.revision),
             partition=self._partition,
-            settles=() if self._rules.revise and joins.missing(join) else join.holds,
+            settles=settles,
         )
         self._remember(cause.tenant, pack)
 
@@ -238,7 +237,7 @@ class JoinTable:
         if revised.revision > revised.emitted:
             why = "deadline" if missing else "complete"
             terms = packing.Settlement(why, revised.at, revised.previous, revised.revision)
-            yield from self._send(join, terms)
+            yield from self._send(join, terms, () if missing else join.holds)
         if missing:
             self._incomplete[join.pack_id] = revised
         else:
@@ -266,29 +265,14 @@ class JoinTable:
                 del self._incomplete[pack.pack_id]
         elif pack.revision == 1 and missing and pack.pack_id not in self.ledger:
             at = pack.assembled_at
-            previous = self._carried(record.envelope.tenant, pack, at)
+            previous = self.items.held(record.envelope.tenant, pack, at)
             join = joins.start(pack.pack_id, at)
             self._incomplete[pack.pack_id] = Incomplete(join, missing, at + REPEAT_WINDOW, previous, at)
 
-    def _carried(self, tenant: str, about: JoinOpened | ContextPack, at: datetime) -> Mapping[str, str]:
-        """The items to withhold, each with the pack that has it: of the packs that the caller still holds."""
-        emitted = self._emitted.get(_subject(tenant, about)) or {}
-        held = [(name, pack) for name in _held(about, emitted) if (pack := emitted.get(name))]
-        recent = [(name, pack) for name, pack in held if at - pack.assembled_at <= REPEAT_WINDOW]
-        return {item: name for name, pack in recent for item in pack.items}
-
     def _remember(self, tenant: str, pack: ContextPack) -> None:
-        subject = _subject(tenant, pack)
         lacking = lacking_of(pack)
         self.ledger.put(pack.pack_id, lacking if pack.revision > 1 else self.ledger.get(pack.pack_id, lacking))
-        packs = dict(self._emitted.get(subject) or {})
-        if pack.revision == 1:
-            packs.pop(pack.pack_id, None)  # to the end, where the newest is
-        elif pack.pack_id not in packs:
-            return
-        packs[pack.pack_id] = _PackItems(pack.frame_id, pack.assembled_at, packing.injected(pack))
-        packs = dict(list(packs.items())[-MAX_PACKS:])
-        self._emitted.put(subject, packs, ENTRY_BYTES * sum(3 + len(each.items) for each in packs.values()))
+        self.items.remember(tenant, pack)
 
 
 def _inputs(record: Received[Partial]) -> Sequence[Received[JoinOpened | PartFound]]:
@@ -296,13 +280,6 @@ def _inputs(record: Received[Partial]) -> Sequence[Received[JoinOpened | PartFou
     if isinstance(record.event, PartFound | PartsFound):
         return joins.parts_of(cast("Received[PartFound | PartsFound]", record))
     return (cast("Received[JoinOpened]", record),)
-
-
-def _held(about: JoinOpened | ContextPack, emitted: Mapping[str, _PackItems]) -> Iterable[str]:
-    """The packs whose items are withheld: those named in `have`, before 0.2 the newest one of the frame."""
-    if isinstance(about, JoinOpened) and about.looks_up is None:
-        return [name for name, pack in emitted.items() if pack.frame_id == about.frame_id][-1:]
-    return (about.options and about.options.have) or ()
 
 
 def _late(record: Received[JoinOpened | PartFound], lacking: Lacking) -> Outgoing:
@@ -318,10 +295,6 @@ def _late(record: Received[JoinOpened | PartFound], lacking: Lacking) -> Outgoin
     )
     key = entity_key(record.envelope.tenant, pack_id)
     return Outgoing(MEMORY_DECISIONS, key, audit, record.envelope, "late-part")
-
-
-def _subject(tenant: str, about: JoinOpened | ContextPack) -> str:
-    return derive(tenant, about.client_id, about.conversation_id)
 
 
 def _decision(pack: ContextPack, opened: JoinOpened, created_at: datetime) -> PackDecision:

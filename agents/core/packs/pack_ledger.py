@@ -8,7 +8,7 @@ from typing import NamedTuple
 from schemas.base import Event
 from schemas.envelope import Received
 from schemas.packs import ContextPack
-from schemas.retrieval import JoinOpened, MemoryClass
+from schemas.retrieval import JoinOpened, MemoryClass, PackInputs
 
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
 LEDGER_SIZE = 50_000
@@ -43,9 +43,10 @@ class PackLedger(OrderedDict[str, Lacking]):
         A stage before may send again what it sent long ago, when it dies while an older record keeps it from
         committing. The pack may be out since the message was accepted, a time that such a repeat has from the first.
         """
-        if not isinstance(event, JoinOpened) or event.pack_id in self:
+        terms = event.terms if isinstance(event, PackInputs) else event
+        if not isinstance(terms, JoinOpened) or terms.pack_id in self:
             return None
-        accepted_at = event.accepted_at - CLOCKS
+        accepted_at = terms.accepted_at - CLOCKS
         return None if accepted_at >= self._since else min(accepted_at, self._since - BACK)
 
     def look_back(self) -> Callable[[Received[ContextPack]], None]:

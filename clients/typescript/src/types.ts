@@ -777,6 +777,25 @@ export interface PackDecision {
 }
 
 /**
+ * All that a pack is made of, by the one task that asked for it: a pack is a pure function of this record.
+ *
+ * `parts` are those that came in time, each `earlier_ms` before `settled_at`; `previous` says which pack that the
+ * caller still holds has an item already.
+ *
+ * `retrieval.pack-inputs.v1`
+ */
+export interface PackInputs {
+  kind: "inputs";
+  pack_id: string;
+  message_id: string;
+  terms: JoinOpened;
+  parts: PartFound[];
+  opened_at: Timestamp;
+  settled_at: Timestamp;
+  previous?: Record<string, string>;
+}
+
+/**
  * The answer of one memory class to one plan; every wanted class always answers.
  *
  * `dropped` are the best results below the relevance threshold. `earlier_ms` is how long a part that was sent with
@@ -2016,6 +2035,7 @@ export interface Events {
   "retrieval.join-ticked.v1": JoinTicked;
   "memory.knowledge-recorded.v1": KnowledgeRecorded;
   "memory.decision-recorded.v1": PackDecision;
+  "retrieval.pack-inputs.v1": PackInputs;
   "retrieval.part-found.v1": PartFound;
   "retrieval.parts-found.v1": PartsFound;
   "progress.made.v1": ProgressMade;

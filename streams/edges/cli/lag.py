@@ -13,9 +13,8 @@ from streams.edges.cli.arguments import Broker, Json
 from streams.edges.client import clients
 from streams.edges.client.console_output import console
 from streams.edges.client.errors import CHECK, OK, USAGE, CommandFailed, nearest
-from streams.edges.operations.lag import GroupLag, as_json, group_lag
+from streams.edges.operations.lag import GroupLag, as_json, by_group, group_lag, stages_there
 from streams.kafka.lag_status import LagStatus, LagWindow
-from streams.topology import GROUPS
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -38,12 +37,9 @@ def lag(
 
     Exits with 5 where a group is ERROR.
     """
-    for name in groups or ():
-        if name not in GROUPS:
-            raise CommandFailed(f"there is no group {name}{nearest(name, GROUPS)}", USAGE)
     bootstrap = clients.bootstrap_of(broker)
     shown = Shown(as_json=as_json, partitions=partitions)
-    found = clients.run(_looked(bootstrap, groups or GROUPS, None if watch else seconds, shown))
+    found = clients.run(_looked(bootstrap, groups or (), None if watch else seconds, shown))
     raise typer.Exit(CHECK if any(each.judged.status is LagStatus.ERROR for each in found) else OK)
 
 
@@ -51,11 +47,15 @@ async def _looked(bootstrap: str, names: Sequence[str], seconds: float | None, s
     async with AsyncExitStack() as stack:
         admin = await stack.enter_async_context(clients.administering(bootstrap))
         reader = await stack.enter_async_context(clients.reading(bootstrap, ()))
-        windows, counts = {name: LagWindow() for name in names}, await clients.partition_counts(bootstrap)
+        there = by_group(await stages_there(admin))
+        if unknown := next((name for name in names if name not in there), None):
+            raise CommandFailed(f"there is no group {unknown}{nearest(unknown, there)}", USAGE)
+        asked = {name: (there[name], LagWindow()) for name in names or there}
+        counts = await clients.partition_counts(bootstrap)
         until = None if seconds is None else time.monotonic() + seconds
         with shown:
             while True:
-                found = [await group_lag(admin, reader, counts, name, windows[name]) for name in names]
+                found = [await group_lag(admin, reader, counts, *each) for each in asked.values()]
                 last = until is not None and time.monotonic() >= until
                 shown.show(found, last=last)
                 if last:

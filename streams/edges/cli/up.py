@@ -103,7 +103,7 @@ def _live(settings: Settings, groups: Sequence[str], port: int, *, with_api: boo
     preflight.check(settings)
     metrics.set_up_logging(settings.log_level, settings.log_format)
     set_budget(settings.cache_mb)
-    stages = _stages(groups)
+    stages = _stages(groups, settings.layout)
     api = partial(_api, settings) if with_api else None
     ready = partial(_say_ready, settings, with_api)
     why = uvloop.run(life.run(settings, stages, port=port, ready=ready, api=api, refill=_refill))
@@ -143,14 +143,21 @@ async def _refill(
     return await refilling(settings, stores, missing, bootstrap)
 
 
-def _stages(groups: Sequence[str]) -> "Sequence[Stage]":
-    from streams.topology import GROUPS, STAGES, stages_of
+def _stages(groups: Sequence[str], layout: str) -> "Sequence[Stage]":
+    from streams.topology import LAYOUTS, NAMED, groups_of, stages_of
 
     try:
-        return stages_of(groups)
+        return stages_of(groups, layout)
     except KeyError as error:
-        known = list(dict.fromkeys([*GROUPS, *(stage.name for stage in STAGES)]))
+        there = LAYOUTS[layout]
+        known = list(dict.fromkeys([*groups_of(there), *(stage.name for stage in there if not stage.head)]))
         wrong = str(error.args[0])
+        if wrong in NAMED or wrong == "retrieval":
+            raise CommandFailed(
+                f"{wrong!r} has no consumers of its own in the {layout} layout, it runs in 'depth'; "
+                "FATHOM_LAYOUT=split gives it some, see `fathom layout --help`",
+                USAGE,
+            ) from None
         raise CommandFailed(
             f"there is no group or stage {wrong!r}{nearest(wrong, known)}; there are: {', '.join(known)}", USAGE
         ) from None

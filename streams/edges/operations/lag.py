@@ -1,14 +1,16 @@
 """The status of each consumer group by its offsets, for the command and for HTTP."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient
 
 from streams.kafka.lag_status import LagJudged, LagSample, LagWindow, worst
-from streams.topology import STAGES
+from streams.runtime.layout.cluster import layout_by
+from streams.stage import Stage
+from streams.topology import LAYOUTS, groups_of
 
 # The field of a described group that holds its members, in every version of the answer.
 MEMBERS = 5
@@ -32,14 +34,27 @@ class GroupLag:
         return worst(self.partitions)
 
 
+async def stages_there(admin: AIOKafkaAdminClient) -> Sequence[Stage]:
+    """The stages of the cluster's layout."""
+    return LAYOUTS[await layout_by(admin)]
+
+
+def by_group(stages: Sequence[Stage]) -> Mapping[str, Sequence[Stage]]:
+    """The stages of each group, by its name."""
+    return {name: [stage for stage in stages if stage.group_name == name] for name in groups_of(stages)}
+
+
 async def group_lag(
-    admin: AIOKafkaAdminClient, reader: AIOKafkaConsumer, counts: Mapping[str, int], name: str, window: LagWindow
+    admin: AIOKafkaAdminClient,
+    reader: AIOKafkaConsumer,
+    counts: Mapping[str, int],
+    stages: Sequence[Stage],
+    window: LagWindow,
 ) -> GroupLag:
-    """A group's status by the samples of its window and a new one of now."""
-    stages = [stage for stage in STAGES if stage.group_name == name]
+    """The status of the group of some stages by the samples of its window and a new one of now."""
     group = stages[0].consumer_group
     committed = await admin.list_consumer_group_offsets(group)
-    topics = {topic.name for stage in stages for topic in stage.reads}
+    topics = {topic.name for stage in stages for topic in stage.consumes}
     whole = sorted(TopicPartition(topic, number) for topic in topics for number in range(counts.get(topic, 0)))
     ends, begins = await reader.end_offsets(whole), await reader.beginning_offsets(whole)
     held: Mapping[TopicPartition, int] = {
@@ -48,7 +63,7 @@ async def group_lag(
     now = time.monotonic()
     window.add((f"{tp.topic}[{tp.partition}]", LagSample(now, held[tp], ends[tp])) for tp in sorted(held))
     members = await _members(admin, group)
-    return GroupLag(name, members, window.judged(members=members > 0))
+    return GroupLag(stages[0].group_name, members, window.judged(members=members > 0))
 
 
 async def _members(admin: AIOKafkaAdminClient, group: str) -> int:

@@ -8,6 +8,7 @@ import orjson
 import pytest
 
 from schemas.topics import ANSWERS_OUT, ASSESSMENTS_OUT, COGNITION_STEPS, CONTEXT_PACKS, CONVERSATION_TURNS
+from streams.topology import SPLIT
 from tests.builders.examples import few
 from tests.chaos import checker
 from tests.chaos.checker import check
@@ -21,7 +22,7 @@ Fault = Callable[[Evidence, random.Random], Evidence]
 
 @pytest.fixture(scope="module")
 def evidence() -> Evidence:
-    return clean(few(90, 50), among=8, seed=11)
+    return clean(few(90, 50), among=8, seed=11, stages=SPLIT)
 
 
 def lose_a_record(evidence: Evidence, choose: random.Random) -> Evidence:

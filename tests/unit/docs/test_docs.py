@@ -17,7 +17,7 @@ from streams.docs.asyncapi import sent
 from streams.docs.types import model
 from streams.edges.http.app import api
 from streams.kafka.topics_plan import wanted
-from streams.topology import STAGES
+from streams.topology import NAMED, STAGES
 from tests.builders.event_schemas import schema_of
 from tests.builders.http_server import document
 
@@ -214,7 +214,7 @@ def test_what_fathom_sends_always_has_the_headers_of_a_cloudevent_and_what_it_ta
 
 def test_every_stage_receives_what_it_reads_in_its_group_and_sends_what_it_writes() -> None:
     expected = {}
-    for stage in STAGES:
+    for stage in NAMED.values():
         expected |= {f"{stage.name}.receive.{topic.name}": stage.consumer_group for topic in stage.reads}
         expected |= dict.fromkeys((f"{stage.name}.send.{topic.name}" for topic in stage.writes), None)
         expected[f"{stage.name}.send.{stage.dead_letters}"] = None
@@ -229,7 +229,7 @@ def test_every_stage_receives_what_it_reads_in_its_group_and_sends_what_it_write
 
 
 def test_every_event_of_an_inside_topic_is_sent_by_somebody() -> None:
-    sending = {event for stage in STAGES for topic in stage.writes for event in sent(stage, topic)}
+    sending = {event for stage in NAMED.values() for topic in stage.writes for event in sent(stage, topic)}
     inside = {event for topic in TOPICS if not topic.outside for event in topic.events}
     # `fathom audit seal` and `fathom quarantine` write them, beside the stages.
     assert inside - sending == {*AUDIT_HEADS.events, *MEMORY_QUARANTINES.events}
@@ -237,18 +237,18 @@ def test_every_event_of_an_inside_topic_is_sent_by_somebody() -> None:
 
 
 def test_three_parties_write_one_kind_of_partial_each() -> None:
-    kinds = {stage.name: [event.TYPE for event in sent(stage, PACKS_PARTIAL)] for stage in STAGES}
+    kinds = {stage.name: [event.TYPE for event in sent(stage, PACKS_PARTIAL)] for stage in NAMED.values()}
     assert kinds["planner"] == ["retrieval.join-opened.v1"]
     assert kinds["assembler"] == ["retrieval.join-ticked.v1"]
     assert kinds["retrieval-claims"] == ["retrieval.part-found.v1", "retrieval.parts-found.v1"]
 
 
 def readers(topic: str) -> set[str]:
-    return {stage.name for stage in STAGES if BY_NAME[topic] in stage.reads}
+    return {stage.name for stage in NAMED.values() if BY_NAME[topic] in stage.reads}
 
 
 def writers(topic: str) -> set[str]:
-    return {stage.name for stage in STAGES if BY_NAME[topic] in stage.writes}
+    return {stage.name for stage in NAMED.values() if BY_NAME[topic] in stage.writes}
 
 
 @pytest.mark.covers("CD-04", "CD-05")
@@ -263,7 +263,7 @@ def test_one_retrieval_stage_per_class_of_memory_reads_plans_and_sends_parts() -
     classes = ("working-set", "persona", "episodic", "semantic", "procedural", "claims")
     retrievers = {f"retrieval-{name}" for name in classes}
     assert readers("retrieval.plans") == {*retrievers, "cognition", "progress"}
-    assert writers("packs.partial") == {*retrievers, "planner", "assembler"}
+    assert writers("packs.partial") == {*retrievers, "retrieval", "planner", "assembler"}
 
 
 @pytest.mark.covers("CD-07")
@@ -308,7 +308,7 @@ def test_the_table_of_topics_names_every_topic_with_its_events_and_its_time() ->
         assert f"{topic.retention.days} days" in row
         assert all(event.TYPE in row for event in topic.events)
         assert topic.purpose in row
-    assert all(f"`{stage.dead_letters}`" in rows for stage in STAGES)
+    assert all(f"`{stage.dead_letters}`" in rows for stage in NAMED.values())
 
 
 @pytest.mark.parametrize("path", ["docs/topics.md", "docs/flow.md"])

@@ -57,14 +57,14 @@ ARROWS: Mapping[str, str] = {
         agents.core.tools""",
     "streams.config": "agents.core.cognition agents.core.packs",
     "streams.policies": "agents.core.assessment agents.core.packs streams.config",
-    "streams.dependencies": """agents.context agents.core.quarantine agents.ports streams.config streams.documents
-        streams.models""",
+    "streams.dependencies": """agents.context agents.core.packs agents.core.quarantine agents.ports streams.config
+        streams.documents streams.models""",
     "streams.quarantine": """agents.context agents.core.caching agents.core.conversation agents.core.packs
         agents.core.quarantine agents.ports streams.dependencies streams.stores streams.stores.graph""",
     "streams.stage": "agents.ports streams.builders streams.dependencies streams.quarantine",
-    "streams.builders": """agents.cognition_model agents.concurrency agents.core.assessment agents.core.tools
-        agents.ports agents.references agents.retrievers agents.second_opinion agents.stages streams.dependencies
-        streams.policies streams.stores""",
+    "streams.builders": """agents.cognition_model agents.concurrency agents.core.assessment agents.core.packs
+        agents.core.tools agents.ports agents.references agents.retrievers agents.second_opinion agents.stages
+        streams.dependencies streams.policies streams.stores""",
     "streams.topology": "streams.stage",
     "streams.registry": "agents.errors",
     "streams.telemetry": "agents.core.caching streams.config streams.version",
@@ -95,10 +95,13 @@ ARROWS: Mapping[str, str] = {
     "streams.runtime": """agents.concurrency agents.context agents.core.depth agents.core.language
         agents.core.quarantine agents.core.tools agents.errors agents.ports agents.stages streams.broker streams.config
         streams.dependencies streams.faust streams.kafka streams.listening streams.models streams.policies
-        streams.runtime.admission streams.stage streams.stores streams.stores.graph streams.stores.passages
+        streams.runtime.admission streams.runtime.embedded streams.runtime.layout streams.stage streams.stores
+        streams.stores.graph streams.stores.passages
         streams.stores.remote streams.stores.sessions streams.telemetry streams.topology streams.version
         streams.views streams.web_pages""",
     "streams.runtime.admission": "streams.kafka streams.telemetry",
+    "streams.runtime.embedded": "streams.broker streams.telemetry",
+    "streams.runtime.layout": "streams.config streams.kafka streams.stage streams.telemetry streams.topology",
     "streams.replay": """agents.core.caching agents.core.conversation agents.core.packs agents.core.progress
         agents.core.quarantine agents.errors agents.ports agents.stages streams.broker streams.config
         streams.dependencies streams.kafka streams.models streams.policies streams.runtime streams.stage
@@ -126,12 +129,13 @@ ARROWS: Mapping[str, str] = {
         streams.stores.keys""",
     "streams.edges.canary": "streams.edges.client streams.runtime.admission streams.telemetry",
     "streams.edges.audit": "agents.errors agents.ports streams.edges.client streams.explanations streams.kafka",
-    "streams.edges.operations": "streams.edges.client streams.kafka streams.replay streams.topology",
+    "streams.edges.operations": """streams.edges.client streams.kafka streams.replay streams.runtime.layout
+        streams.stage streams.topology""",
     "streams.edges.http": """agents.core.caching agents.core.packs agents.stages streams.config streams.edges.client
         streams.listening streams.runtime streams.telemetry streams.version streams.web_pages""",
     "streams.edges.http.endpoints": """agents.core.documents agents.core.packs agents.errors agents.ports
         streams.edges.audit streams.edges.client streams.edges.http streams.edges.operations streams.explanations
-        streams.kafka streams.topology""",
+        streams.kafka""",
     "streams.edges.http.events": """agents.core.caching agents.core.progress streams.edges.client streams.edges.http
         streams.telemetry""",
     "streams.edges.http.openai": """agents.core.caching streams.config streams.edges.client streams.edges.http
@@ -156,7 +160,9 @@ ARROWS: Mapping[str, str] = {
         streams.evaluation streams.policies streams.runtime streams.stores streams.stores.passages streams.telemetry
         streams.topology""",
     "streams.edges.cli.dlq": """streams.config streams.edges.cli streams.edges.client streams.kafka streams.redrive
-        streams.replay streams.runtime streams.topology""",
+        streams.replay streams.runtime streams.runtime.layout streams.topology""",
+    "streams.edges.cli.cluster": """streams.config streams.edges.cli streams.edges.client streams.kafka
+        streams.runtime.layout""",
     "streams.edges.cli.quarantine": """agents.core.quarantine streams.edges.cli streams.edges.client streams.kafka
         streams.replay streams.usage""",
     "streams.edges.cli.doctor": """agents.errors streams.config streams.edges.canary streams.edges.cli

@@ -20,7 +20,7 @@ EXCEPTIONS: Mapping[str, str] = {
     "streams/edges/http/rate_limit.py: popitem": "addresses, numbers each, and some grants of the tokens file",
     "streams/encryption/opening.py: _opened()": "the settings of this process",
     "streams/runtime/dead_letters.py: maxlen": "yes or no",
-    "streams/runtime/up.py: maxlen": "times",
+    "streams/runtime/embedded/broker.py: maxlen": "times",
     "streams/stores/graph/cypher.py: _joined()": "statements of ours",
     "streams/stores/graph/cypher.py: columns_of()": "statements of ours",
     "streams/stores/graph/cypher.py: united()": "statements of ours",

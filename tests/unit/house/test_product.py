@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from streams.topology import STAGES, stages_of
+from streams.topology import SPLIT, STAGES, stages_of
 from tests.checkout import ROOT
 from tests.requirements import coverage
 
@@ -70,16 +70,18 @@ def test_every_make_target_of_the_documents_exists():
 
 @pytest.mark.covers("CD-06", "REQ-CDC-016")
 def test_there_is_one_retrieval_stage_per_class_of_memory():
-    names = {stage.name for stage in STAGES if stage.group_name == "retrieval"}
+    names = {stage.name for stage in SPLIT if stage.group_name == "retrieval"}
     classes = ("working-set", "persona", "episodic", "semantic", "procedural", "claims")
     assert names == {f"retrieval-{name}" for name in classes}
 
 
 def test_groups_and_stages_can_be_named_and_others_are_refused():
     assert stages_of([]) == STAGES
-    assert {s.name for s in stages_of(["depth", "retrieval"])} >= {"depth", "retrieval-claims"}
-    with pytest.raises(KeyError):
-        stages_of(["dept"])
-    pack_path = {"depth", "planner", "retrieval", "assembler"}
+    assert {s.name for s in stages_of(["depth"])} == {"depth", "retrieval", "assembler", "presenter"}
+    assert {s.name for s in stages_of(["depth", "retrieval"], "split")} >= {"depth", "retrieval-claims"}
+    for name in ("dept", "retrieval", "retrieval-claims"):
+        with pytest.raises(KeyError):
+            stages_of([name])
+    pack_path = {"depth"}
     assert [s.name for s in STAGES if s.group_name.endswith("writers") and s.writes] == ["eraser"]
     assert all(s.writes for s in STAGES if s.group_name in pack_path)

@@ -163,6 +163,16 @@ def test_the_fourth_redrive_is_refused_with_what_to_do():
     assert choice.divided([status], "redrive", THERE, again=True) == ([], [refused])
 
 
+def test_a_letter_of_a_chained_stage_is_not_sent_where_nobody_reads_it_and_may_be_discarded():
+    [status] = choice.with_states([letter(dead(failed()))], [])
+    allowed, [refused] = choice.divided([status], "redrive", THERE, chained=["depth"])
+    assert allowed == []
+    assert "nothing reads messages.in for it" in refused.why
+    assert "`fathom layout split`" in refused.why
+    assert choice.divided([status], "redrive", THERE, chained=["assembler"]) == ([status], [])
+    assert choice.divided([status], "discard", THERE, chained=["depth"]) == ([status], [])
+
+
 def test_letters_that_another_tool_sent_again_with_all_headers_count_too():
     record = failed()
     for offset in range(MAX_REDRIVES):

@@ -21,7 +21,7 @@ def test_every_topic_of_every_stage_is_in_the_rights_of_its_group_and_no_other_n
 
 def test_views_and_ledgers_are_read_too():
     assert access.of_group("depth").topics["depth.classified"] == ("Describe", "Read", "Write")
-    assert access.of_group("assembler").topics["context-packs.out"] == ("Describe", "Read", "Write")
+    assert access.of_group("depth").topics["context-packs.out"] == ("Describe", "Read", "Write")
     assert access.of_group("tool-gate").topics["tools.calls.out"] == ("Describe", "Read", "Write")
 
 

@@ -208,7 +208,7 @@ class SlowBroker:
 
         def durable() -> None:
             self._order.append("durable")
-            future.set_result(None)
+            future.set_result(Record(topic, 0, 0, 0, key, value, ()))
 
         asyncio.get_running_loop().call_later(0.01, durable)
         return future
@@ -766,9 +766,9 @@ def test_a_record_goes_to_the_ledger_once_what_goes_with_it_is_stored():
             await asyncio.sleep(0.01)
             seen.append([topic for topic, _ in sender.sent])
             if stored < 2:
-                sender.sent[stored][1].set_result(None)
+                sender.sent[stored][1].set_result(document(0, "a"))
         for _, stored_at in sender.sent[2:]:
-            stored_at.set_result(None)
+            stored_at.set_result(document(0, "a"))
         await runner.idle()
         return seen
 

@@ -12,7 +12,7 @@ from streams.models.open import Models
 from streams.stores.passages.memory import MemoryPassageIndex
 from streams.stores.passages.vectors import HashingEmbedder
 from streams.testing.pipeline import Pipeline
-from streams.topology import STAGES
+from streams.topology import SPLIT, STAGES
 from tests.unit.scenarios.test_cognition_model import Scripted
 from tests.unit.scenarios.test_cognition_recall import ON, QUESTION, DeadGraph, after, asked, pipeline, taught
 
@@ -69,7 +69,7 @@ def test_a_question_with_one_leaf_ends_before_any_search_and_has_its_ordinary_pa
 
 @pytest.mark.covers("S2-63")
 def test_a_run_begins_with_the_plan_and_waits_for_nothing_of_the_pack() -> None:
-    parts = [stage for stage in STAGES if stage.group_name not in ("retrieval", "assembler")]
+    parts = [stage for stage in SPLIT if stage.group_name not in ("retrieval", "assembler")]
     for on in (True, False):
         with pipeline(stages=parts, rag_enable_cograg=on) as fathom:
             taught(fathom)

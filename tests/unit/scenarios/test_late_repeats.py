@@ -13,7 +13,7 @@ from schemas.retrieval import MemoryClass
 from schemas.topics import CONTEXT_PACKS, MEMORY_DECISIONS, PACKS_PARTIAL
 from streams.stores.tokens import EstimatedTokens
 from streams.testing.pipeline import Pipeline
-from streams.topology import STAGES
+from streams.topology import SPLIT
 from tests.checkout import ROOT
 from tests.tenants.memories import NOON, received
 from tests.unit.scenarios.test_revisions import Asked, at, feed, partials
@@ -29,7 +29,7 @@ def several() -> list[Asked]:
 @pytest.fixture
 def fathom(several: list[Asked]) -> Iterator[Pipeline]:
     """Both packs are out, and committed."""
-    with Pipeline(stages=[stage for stage in STAGES if stage.name == ASSEMBLER], partitions=1) as made:
+    with Pipeline(stages=[stage for stage in SPLIT if stage.name == ASSEMBLER], partitions=1) as made:
         for asked in several:
             feed(made, asked, asked)
         made.wait(5)
@@ -70,7 +70,7 @@ def test_parts_that_come_before_their_terms_are_let_go_with_them(fathom: Pipelin
 
 
 def test_a_plan_that_waited_as_long_and_has_no_pack_gets_one(several: list[Asked]) -> None:
-    with Pipeline(stages=[stage for stage in STAGES if stage.name == ASSEMBLER], partitions=1) as fathom:
+    with Pipeline(stages=[stage for stage in SPLIT if stage.name == ASSEMBLER], partitions=1) as fathom:
         feed(fathom, several[0], several[0])
         again(fathom, several[1], 30)
         assert len(fathom.log.of(CONTEXT_PACKS.name)) == 2

@@ -316,7 +316,7 @@ def test_what_is_beyond_the_bounds_is_limited_and_recorded(tmp_path: Path):
         )
         for topic in (DEPTH_CLASSIFIED, RETRIEVAL_PLANS, MEMORY_DECISIONS):
             assert fathom.one(topic, message_id=pack.message_id).options == pack.options
-        opened = [r.event for r in fathom.events(PACKS_PARTIAL) if r.event.kind == "open"]
+        opened = [r.event.terms for r in fathom.events(PACKS_PARTIAL)]
         assert opened[0].options == pack.options
         node = next(node for node in fathom.nodes("CDCDecision") if node["pack_id"] == pack.pack_id)
         assert node["clamped_options"] == ["min_depth", "look_up", "max_tokens"]
@@ -362,7 +362,7 @@ def test_a_pack_that_is_unknown_old_or_of_another_conversation_withholds_nothing
 def test_a_restart_withholds_the_same(fathom: Pipeline):
     one, two = fathom.ask(ASKED), fathom.ask(ASKED_EN)
     before = fathom.ask(ASKED, have=[one.pack_id, two.pack_id])
-    fathom.crash("assembler")
+    fathom.crash("depth")
     after = fathom.ask(ASKED, have=[one.pack_id, two.pack_id])
     assert before.already_in_context
     assert set(after.already_in_context) == set(before.already_in_context)

@@ -13,7 +13,7 @@ from streams.stores.passages.memory import MemoryPassageIndex
 from streams.stores.passages.vectors import HashingEmbedder
 from streams.telemetry import metrics
 from streams.testing.pipeline import Pipeline
-from streams.topology import STAGES
+from streams.topology import SPLIT
 
 D0 = "Qual o email do João Silva?"
 D2 = "por quê o prazo do contrato é de três meses?"
@@ -88,8 +88,8 @@ def test_in_an_overload_of_others_a_tenant_is_looked_up_for():
 
 
 def test_in_an_overload_a_simple_question_is_waited_for_and_looked_up_though_it_is_late():
-    retrieval = [stage for stage in STAGES if stage.group_name == "retrieval"]
-    with Pipeline(replace={"full_for": lambda _: 3.0}, stages=[s for s in STAGES if s not in retrieval]) as before:
+    retrieval = [stage for stage in SPLIT if stage.group_name == "retrieval"]
+    with Pipeline(replace={"full_for": lambda _: 3.0}, stages=[s for s in SPLIT if s not in retrieval]) as before:
         before.say(D0)
         plan = before.log.of(RETRIEVAL_PLANS.name)[0]
         before.wait(1.9)
@@ -101,13 +101,14 @@ def test_in_an_overload_a_simple_question_is_waited_for_and_looked_up_though_it_
         assert "timeout" not in {status for status, _ in parts(fathom).values()}
 
 
-def test_a_classification_that_is_sent_again_makes_the_same_plan(fathom: Pipeline):
-    fathom.say(D0)
-    [classified] = fathom.log.of(DEPTH_CLASSIFIED.name)
-    fathom.clock.advance(5)
-    fathom.log.append(classified.topic, classified.key, classified.value, classified.headers)
-    fathom.settle()
-    first, again = fathom.log.of(RETRIEVAL_PLANS.name)
+def test_a_classification_that_is_sent_again_makes_the_same_plan():
+    with Pipeline(stages=SPLIT) as fathom:
+        fathom.say(D0)
+        [classified] = fathom.log.of(DEPTH_CLASSIFIED.name)
+        fathom.clock.advance(5)
+        fathom.log.append(classified.topic, classified.key, classified.value, classified.headers)
+        fathom.settle()
+        first, again = fathom.log.of(RETRIEVAL_PLANS.name)
     assert first.value == again.value
 
 
@@ -117,8 +118,8 @@ def parts(fathom: Pipeline) -> dict[str, tuple[str, str | None]]:
 
 @pytest.mark.parametrize("revisions", [False, True])
 def test_a_plan_read_after_its_deadline_asks_no_store_unless_packs_are_revised(revisions: bool):
-    retrieval = [stage for stage in STAGES if stage.group_name == "retrieval"]
-    with Pipeline(stages=[s for s in STAGES if s not in retrieval]) as before:
+    retrieval = [stage for stage in SPLIT if stage.group_name == "retrieval"]
+    with Pipeline(stages=[s for s in SPLIT if s not in retrieval]) as before:
         before.say(D2)
         plan = before.log.of(RETRIEVAL_PLANS.name)[0]
     index = CountingIndex()
@@ -135,8 +136,8 @@ def test_a_plan_read_after_its_deadline_asks_no_store_unless_packs_are_revised(r
 
 
 def test_however_many_parts_are_late_their_pack_is_audited_once():
-    retrieval = [stage for stage in STAGES if stage.group_name == "retrieval"]
-    with Pipeline(stages=[s for s in STAGES if s not in retrieval]) as fathom:
+    retrieval = [stage for stage in SPLIT if stage.group_name == "retrieval"]
+    with Pipeline(stages=[s for s in SPLIT if s not in retrieval]) as fathom:
         fathom.say(D2)
         fathom.wait(3)
         plan: Received[RetrievalPlan] = fathom.events(RETRIEVAL_PLANS)[0]

@@ -16,9 +16,9 @@ from schemas.packs import ContextPack
 from schemas.topics import CONTEXT_PACKS, MEMORY_DECISIONS, PACKS_PARTIAL
 from streams.kafka.records import Record, TopicPartition
 from streams.testing.pipeline import Pipeline
-from streams.topology import STAGES
+from streams.topology import SPLIT
 
-ASSEMBLER = [stage for stage in STAGES if stage.name == "assembler"]
+ASSEMBLER = [stage for stage in SPLIT if stage.name == "assembler"]
 OPEN = "open"
 # What says when and how a pack was made, not what is in it.
 OF_THE_MAKING = {"revision", "assembled_at", "latency_ms", "settled_by", "parts"}
@@ -42,7 +42,7 @@ def partials(*questions: str, held: bool = False, **settings: Any) -> list[Asked
 
     With `held` every question names the pack of the one before.
     """
-    with Pipeline(stages=[s for s in STAGES if s.name != "assembler"], partitions=1, **settings) as made:
+    with Pipeline(stages=[s for s in SPLIT if s.name != "assembler"], partitions=1, **settings) as made:
         made.document("d1", "Projetos", HANDBOOK)
         made.document("d2", "Interno", INTERNAL, access_level="internal")
         made.document("p1", "Perfil", tipo="profile", profile=PROFILE)

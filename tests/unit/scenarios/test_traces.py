@@ -15,7 +15,7 @@ from streams.docs.examples import load
 from streams.telemetry import traces
 from streams.telemetry.tracing import NextIds, StageTracer
 from streams.testing.pipeline import Pipeline
-from streams.topology import STAGES
+from streams.topology import SPLIT
 from tests.builders.deep_answers import LAW, QUESTION
 from tests.builders.examples import few
 from tests.builders.untimed import untimed
@@ -108,7 +108,7 @@ def test_a_pack_has_its_items_for_openinference_and_no_text(exported: InMemorySp
 
 
 def test_a_pack_at_its_deadline_is_in_the_trace_of_its_message(exported: InMemorySpanExporter):
-    with Pipeline(stages=[stage for stage in STAGES if stage.name != "retrieval-semantic"]) as fathom:
+    with Pipeline(stages=[stage for stage in SPLIT if stage.name != "retrieval-semantic"]) as fathom:
         message = fathom.say("Por que o prazo do contrato é de três meses?")
         fathom.wait(60)
         assert fathom.pack_of(message).settled_by == "deadline"

@@ -6,7 +6,7 @@ import pytest
 
 from streams.telemetry.metrics import REGISTRY, metrics_page
 from streams.testing.pipeline import Pipeline
-from streams.topology import STAGES
+from streams.topology import SPLIT
 from tests.builders import promql
 
 Counted = Callable[..., float]
@@ -65,7 +65,7 @@ def test_packs_parts_and_decisions_are_counted_by_level_class_and_outcome(more: 
 
 
 def test_a_pack_that_could_not_wait_is_counted_as_degraded_and_at_its_deadline(more: Counted):
-    with Pipeline(stages=[stage for stage in STAGES if stage.name != "retrieval-semantic"]) as fathom:
+    with Pipeline(stages=[stage for stage in SPLIT if stage.name != "retrieval-semantic"]) as fathom:
         message = fathom.say("Por que o prazo do contrato é de três meses?")
         fathom.wait(60)
         pack = fathom.pack_of(message)

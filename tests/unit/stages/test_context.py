@@ -14,7 +14,7 @@ from schemas.base import Conversation
 from schemas.policy import DEFAULT_POLICY, ContextPolicy
 from streams.stores.sessions.memory import MemoryWorkingSets
 from streams.testing.pipeline import Pipeline
-from streams.topology import STAGES
+from streams.topology import NAMED
 
 AT = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 CONVERSATION = Conversation(tenant="acme", client_id="web", conversation_id="c1")
@@ -128,9 +128,7 @@ def test_conversations_clients_and_tenants_are_kept_apart():
 def test_all_stages_share_one_context_manager():
     with Pipeline() as fathom:
         built = fathom.dependencies()
-        depth, retriever = (
-            next(s for s in STAGES if s.name == name).handler(built) for name in ("depth", "retrieval-working-set")
-        )
+        depth, retriever = (NAMED[name].handler(built) for name in ("depth", "retrieval-working-set"))
         for context in (depth._context, retriever._context):
             # Each reads through a view of its own, without what is quarantined, of one store under one policy.
             assert context.policy is built.context.policy

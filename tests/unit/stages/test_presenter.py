@@ -124,7 +124,7 @@ def test_what_was_said_before_changes_nothing_of_an_answer():
 
 def test_redelivered_answer_is_the_same_event(fathom: Pipeline):
     answered(fathom)
-    fathom.crash("presenter")
+    fathom.crash("depth")
     [turn] = [received for received in fathom.events(CONVERSATION_TURNS) if received.event.role == "assistant"]
     again = presented(fathom, None, turn)
     [first] = fathom.events(ANSWERS_OUT)

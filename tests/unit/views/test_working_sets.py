@@ -49,7 +49,7 @@ TALK = (
     ("user", "Voltando ao projeto Jacarandá: qual era o prazo?"),
 )
 # What stores memory waits for a store that is away, and would have this clock wait with it.
-HOT = stages_of(("depth", "planner", "retrieval", "assembler"))
+HOT = stages_of(("depth",))
 WHERE = Conversation(tenant="acme", client_id="web", conversation_id="c1")
 ANSWERED = (CONVERSATION_TURNS.name, DEPTH_CLASSIFIED.name, CONTEXT_PACKS.name)
 KEPT = ("session", "frame_id", "turns", "frames", "seen")

@@ -15,7 +15,7 @@ from schemas.assessment import AssessmentAsked, AssessmentMade
 from schemas.base import Event
 from schemas.depth import DepthClassified
 from schemas.packs import ContextPack
-from schemas.retrieval import PartFound, PartsFound, RetrievalPlan
+from schemas.retrieval import PackInputs, PartFound, PartsFound, RetrievalPlan
 from schemas.tools import ToolCallRequested, ToolCallResolved, ToolConfirmation, ToolResult
 from streams.edges.cli.demo.script import ScriptStep
 from streams.edges.client import clients
@@ -70,7 +70,8 @@ class StepOutcome:
     def parts(self) -> list[PartFound]:
         found: list[PartFound] = []
         for event in self.events:
-            found += (event,) if isinstance(event, PartFound) else event.parts if isinstance(event, PartsFound) else ()
+            found += (event,) if isinstance(event, PartFound) else ()
+            found += event.parts if isinstance(event, PartsFound | PackInputs) else ()
         return found
 
     def complete(self) -> bool:

@@ -20,7 +20,7 @@ from streams.replay.log import Log, opened
 from streams.replay.selection import duration, moment
 from streams.runtime import data_dir
 from streams.runtime.dead_letters import LogPosition
-from streams.topology import STAGES
+from streams.topology import NAMED
 
 PREFIX = "dead-letters."
 
@@ -50,7 +50,7 @@ class LetterOptions:
 
     def conditions(self, now: datetime) -> LetterFilter:
         """The conditions; raises `CommandFailed` for a time or a stage that there is not."""
-        known = [stage.name for stage in STAGES]
+        known = [stage.name for stage in NAMED.values()]
         if self.stage is not None and self.stage not in known:
             raise CommandFailed(f"--stage {self.stage}: there is no such stage{nearest(self.stage, known)}", USAGE)
         since, until = (_moment(f"--{name}", getattr(self, name), now) for name in ("since", "until"))
@@ -105,7 +105,7 @@ def _lacking(options: LetterOptions, found: Sequence[LetterStatus]) -> list[str]
 
 def _topics(options: LetterOptions) -> tuple[list[str], LogPosition | None]:
     """The dead-letter topics to read; and the position, where one letter is named by its own."""
-    stages = [stage for stage in STAGES if options.stage in (None, stage.name)]
+    stages = [stage for stage in NAMED.values() if options.stage in (None, stage.name)]
     places = [_place(name) for name in options.names]
     if places and all(place is not None for place in places):
         named = {place.topic for place in places if place is not None}
@@ -119,7 +119,7 @@ def _topics(options: LetterOptions) -> tuple[list[str], LogPosition | None]:
 def _place(name: str) -> LogPosition | None:
     """The position that a name is; None for an id. Raises `CommandFailed` for a dead-letter topic that there is not."""
     topic, *numbers = name.rsplit(":", 2)
-    known = [stage.dead_letters for stage in STAGES]
+    known = [stage.dead_letters for stage in NAMED.values()]
     whole = len(numbers) == 2 and all(number.isdecimal() and number.isascii() for number in numbers)
     if topic.startswith(PREFIX) and topic not in known:
         raise CommandFailed(f"there is no dead-letter topic {topic}{nearest(topic, known)}", USAGE)

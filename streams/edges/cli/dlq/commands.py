@@ -22,7 +22,8 @@ from streams.redrive import choice, log
 from streams.redrive.choice import Action, LetterStatus, RefusedLetter
 from streams.redrive.letters import State
 from streams.redrive.log import RedrivenLetter
-from streams.topology import STAGES
+from streams.runtime.layout.cluster import layout_by
+from streams.topology import LAYOUTS, NAMED
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -177,9 +178,11 @@ async def _carry_out(order: LetterOrder, settings: Settings) -> int:
         raise CommandFailed("give names or --all, not both", USAGE)
     async with chosen.letters(settings, order.options, writes=order.execute) as read:
         found = read.found if order.options.names else [each for each in read.found if _eligible(order, each.state)]
-        topics = {topic.name for stage in STAGES for topic in stage.reads}
+        topics = {topic.name for stage in NAMED.values() for topic in stage.reads}
         partitions = {topic: read.log.partitions(topic) for topic in topics if read.log.partitions(topic)}
-        allowed, refused = choice.divided(found, order.action, partitions, again=order.again)
+        async with clients.administering(read.bootstrap) as admin:
+            chained = [stage.name for stage in LAYOUTS[await layout_by(admin)] if stage.head]
+        allowed, refused = choice.divided(found, order.action, partitions, again=order.again, chained=chained)
         if not order.execute:
             _show_plan(order, allowed, refused)
         else:

@@ -11,12 +11,12 @@ from aiokafka.admin import AIOKafkaAdminClient
 from streams.config import Settings
 from streams.edges.cli.doctor.findings import DOWN, OK, SKIPPED, WARN, WRONG, Finding, found, some
 from streams.edges.client import clients
-from streams.edges.operations.lag import GroupLag, group_lag
+from streams.edges.operations.lag import GroupLag, by_group, group_lag, stages_there
 from streams.kafka import aiokafka_private, topic_rights, topics_admin, topics_plan
 from streams.kafka.lag_status import LagStatus, LagWindow
 from streams.kafka.security import security_of
 from streams.kafka.topics_plan import TopicChange
-from streams.topology import GROUPS, STAGES
+from streams.topology import NAMED
 
 # ApiKey of IncrementalAlterConfigs, which Kafka has since 2.3.
 INCREMENTAL = 44
@@ -61,7 +61,7 @@ async def _look(settings: Settings, bootstrap: str, *, runs: bool) -> BrokerSeen
     planned = await topics_admin.plan(bootstrap, wanted, security)
     ours = [topic.name for topic in wanted if topic.name in existing]
     async with clients.administering(bootstrap) as admin, clients.reading(bootstrap, ()) as reader:
-        letters = await _counts(reader, existing, [stage.dead_letters for stage in STAGES])
+        letters = await _counts(reader, existing, [stage.dead_letters for stage in NAMED.values()])
         return BrokerSeen(
             bootstrap=bootstrap,
             topics=[each for each in await admin.describe_topics() if not each["error_code"]],
@@ -75,7 +75,8 @@ async def _look(settings: Settings, bootstrap: str, *, runs: bool) -> BrokerSeen
 
 
 async def _groups(admin: AIOKafkaAdminClient, reader: AIOKafkaConsumer, counts: Mapping[str, int]) -> list[GroupLag]:
-    return [await group_lag(admin, reader, counts, name, LagWindow()) for name in GROUPS]
+    groups = by_group(await stages_there(admin))
+    return [await group_lag(admin, reader, counts, each, LagWindow()) for each in groups.values()]
 
 
 async def _counts(reader: AIOKafkaConsumer, counts: Mapping[str, int], topics: Iterable[str]) -> dict[str, int]:
@@ -166,8 +167,8 @@ def unread(seen: Sequence[GroupLag] | None) -> Finding:
     """Whether every topic has somebody who reads it for each group."""
     if seen is None:
         return found("unread-topics", SKIPPED, "nothing runs here")
-    idle = {each.name for each in seen if not each.members}
-    topics = sorted({f"{topic.name} by {s.group_name}" for s in STAGES if s.group_name in idle for topic in s.reads})
+    idle = ((name, group.name) for group in seen if not group.members for name in group.partitions)
+    topics = sorted({f"{name.partition('[')[0]} by {group}" for name, group in idle})
     return found("unread-topics", WARN if topics else OK, f"not read: {some(topics)}" if topics else "all are read")
 
 

@@ -115,7 +115,7 @@ class PackPlayer:
         """The groups that have not committed the ends of their topics."""
         reads: defaultdict[str, set[str]] = defaultdict(set)
         for stage in STAGES:
-            reads[stage.consumer_group] |= {topic.name for topic in stage.reads} & self.broker.counts.keys()
+            reads[stage.consumer_group] |= {topic.name for topic in stage.consumes} & self.broker.counts.keys()
         return [group for group, topics in reads.items() if not await self.broker.committed(group, sorted(topics))]
 
     async def ask(self, questions: Sequence[PackQuestion], say: Say) -> list[PackAnswer]:
@@ -176,7 +176,7 @@ class PackPlayer:
                 if pack is None:
                     continue  # another run's, or a turn of the memory
                 if record.topic == PACKS_PARTIAL.name:
-                    if event.get("kind") in ("part", "parts"):
+                    if event.get("kind") in ("part", "parts", "inputs"):
                         self._parts[event["message_id"]] += event.get("parts") or [event]
                 elif not pack.done():
                     pack.set_result(event)

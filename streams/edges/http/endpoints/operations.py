@@ -22,10 +22,9 @@ from streams.edges.http.openapi import READ_PROBLEMS, problems
 from streams.edges.http.problems import Problem
 from streams.edges.http.routes import LoggedRoute, Unsent
 from streams.edges.http.whose import check_operator
-from streams.edges.operations.lag import as_json, group_lag
+from streams.edges.operations.lag import as_json, by_group, group_lag, stages_there
 from streams.edges.operations.replays import difference, records_of_replays
 from streams.kafka.lag_status import LagStatus, LagWindow
-from streams.topology import GROUPS
 
 REPLAY_ID = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 MAX_ROWS = 1000
@@ -190,5 +189,6 @@ def _asking_broker() -> Iterator[None]:
 async def _lags(bootstrap: str, windows: Mapping[str, LagWindow]) -> list[GroupLagShown]:
     counts = await clients.partition_counts(bootstrap)
     async with clients.administering(bootstrap) as admin, clients.reading(bootstrap, ()) as reader:
-        found = [await group_lag(admin, reader, counts, name, windows[name]) for name in GROUPS]
+        groups = by_group(await stages_there(admin))
+        found = [await group_lag(admin, reader, counts, each, windows[name]) for name, each in groups.items()]
     return [GroupLagShown.model_validate(as_json(each)) for each in found]

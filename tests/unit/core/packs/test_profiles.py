@@ -191,7 +191,7 @@ def test_a_direct_answer_has_no_profile_and_no_file_changes_what_it_asks_for(tmp
         assert (pack.query_profile_used, pack.query_profile_version) == (None, None)
         asked = source_of(fathom, pack, MemoryClass.SEMANTIC)
         assert (asked.limit, asked.since) == (6, None)
-        assert fathom.one(PACKS_PARTIAL, kind="open").profile is None
+        assert fathom.one(PACKS_PARTIAL, kind="inputs").terms.profile is None
         assert fathom.one(MEMORY_DECISIONS, kind="pack").profile is None
         assert fathom.nodes("QueryProfile") == []
         assert '"query_profile_used":null' in fathom.log.of(CONTEXT_PACKS.name)[-1].value.decode()

@@ -17,6 +17,7 @@ from schemas.retrieval import Dropped, MemoryClass, PartFound, PartsFound, PartS
 from schemas.topics import CONTEXT_PACKS, PACKS_PARTIAL, RETRIEVAL_PLANS
 from streams.docs.examples import load
 from streams.testing.pipeline import Pipeline
+from streams.topology import SPLIT
 from tests.builders.progress_job import LAW
 
 E = TypeVar("E", bound=Event)
@@ -26,7 +27,7 @@ START = datetime(2026, 3, 2, 9, 0, 0, 1000, tzinfo=UTC)
 @pytest.fixture(scope="module")
 def records() -> tuple[Received[RetrievalPlan], list[Received[PartFound]], Received[ContextPack]]:
     """The plan, the parts and the pack of one message."""
-    with Pipeline() as fathom:
+    with Pipeline(stages=SPLIT) as fathom:
         fathom.document("clt", "CLT", LAW)
         fathom.say("Explica quanto dura o intervalo de almoço.")
         [plan] = fathom.events(RETRIEVAL_PLANS)

@@ -49,6 +49,7 @@ public final class Events {
             Map.entry("retrieval.join-ticked.v1", JoinTicked.class),
             Map.entry("memory.knowledge-recorded.v1", KnowledgeRecorded.class),
             Map.entry("memory.decision-recorded.v1", PackDecision.class),
+            Map.entry("retrieval.pack-inputs.v1", PackInputs.class),
             Map.entry("retrieval.part-found.v1", PartFound.class),
             Map.entry("retrieval.parts-found.v1", PartsFound.class),
             Map.entry("progress.made.v1", ProgressMade.class),
@@ -1425,6 +1426,26 @@ public final class Events {
             @JsonProperty("profile") QueryProfile profile,
             @JsonProperty("options") AppliedOptions options,
             @JsonProperty("seq") Long seq,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * All that a pack is made of, by the one task that asked for it: a pack is a pure function of this record.
+     *
+     * `parts` are those that came in time, each `earlier_ms` before `settled_at`; `previous` says which pack that the
+     * caller still holds has an item already.
+     *
+     * Its ce_type is retrieval.pack-inputs.v1.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record PackInputs(
+            @JsonProperty("kind") String kind,
+            @JsonProperty("pack_id") String packId,
+            @JsonProperty("message_id") String messageId,
+            @JsonProperty("terms") JoinOpened terms,
+            @JsonProperty("parts") List<PartFound> parts,
+            @JsonProperty("opened_at") @Timestamp OffsetDateTime openedAt,
+            @JsonProperty("settled_at") @Timestamp OffsetDateTime settledAt,
+            @JsonProperty("previous") Map<String, String> previous,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
