@@ -207,6 +207,11 @@ class ConsumerGroup:
         """The partitions this member holds now; empty during a rebalance."""
         return frozenset() if self._consumer is None else self._consumer.held
 
+    @property
+    def leased(self) -> bool:
+        """Whether no other member can have been given the partitions by now."""
+        return self._consumer is not None and self._consumer.delivery.leased
+
     def position(self, tp: TopicPartition) -> int | None:
         """The next offset to deliver."""
         mark = self._mark(tp)

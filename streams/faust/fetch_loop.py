@@ -90,6 +90,11 @@ class FetchLoop:
         self._lease_ends = until
         _wake(self._waiter)
 
+    @property
+    def leased(self) -> bool:
+        """Whether the lease still runs."""
+        return monotonic() <= self._lease_ends
+
     async def quiet(self) -> None:
         """Wait until no fetch and no delivery is running; every seek waits for this."""
         await self._quiet.wait()
@@ -136,7 +141,7 @@ class FetchLoop:
         self._client = client
         while True:
             await self._flowing.wait()
-            if monotonic() > self._lease_ends:
+            if not self.leased:
                 await self._until_woken(asyncio.get_running_loop().create_future())
                 continue
             self._quiet.clear()
@@ -210,7 +215,7 @@ class FetchLoop:
             offset = raw.offset
             if not flowing.is_set():
                 return False
-            if monotonic() > self._lease_ends:
+            if not self.leased:
                 # The process was stopped within the batch: what is left may be another owner's.
                 client.seek(tp, offset)
                 return False

@@ -41,6 +41,9 @@ class Membership(Leaving, Protocol):
 
     def highwater(self, tp: TopicPartition) -> int | None: ...
 
+    @property
+    def leased(self) -> bool: ...
+
 
 GiveUp = Callable[[str, frozenset[int]], None]
 
@@ -92,6 +95,7 @@ class GroupRunner:
                 read_ledger=read_ledger,
                 most=min(stage.concurrency, settings.max_in_flight),
                 follow=partial(self._hand_on, stage.name) if any(each.head for each, _ in stages) else None,
+                is_leased=self._is_leased,
                 partitions=partitions,
                 max_waiting_bytes=settings.max_waiting_mb << 20,
                 handled=self._handled,
@@ -172,15 +176,16 @@ class GroupRunner:
         for runner in self._runners:
             runner.discard_waiting(numbers)
         try:
-            for runner in self._runners:  # one after the other: what is handled here is handed to those behind
+            # One after the other: what is handled here is handed to those behind. Without a lease the next owner has
+            # begun with the same records.
+            for runner in self._runners if self._is_leased() else ():
                 await runner.drain(numbers)
         except asyncio.CancelledError:
-            # The next owner reads the ledger now; later sends of ours would be duplicates.
-            for runner, _ in self._following(partitions):
-                assert runner.stage.own_output is not None
-                self._give_up(runner.stage.own_output.name, frozenset(numbers))
+            self._give_up_sends(partitions, numbers)
             raise
         finally:
+            if not self._is_leased():
+                self._give_up_sends(partitions, numbers)
             for runner in self._runners:
                 runner.forget(numbers)
             for _, handler in self._following(partitions):
@@ -188,10 +193,19 @@ class GroupRunner:
                     handler.revoked(number)
         metrics.log(LOGGER, logging.INFO, "group.revoked", group=self.name, partitions=len(partitions))
 
+    def _give_up_sends(self, partitions: frozenset[TopicPartition], numbers: Collection[int]) -> None:
+        """The next owner reads the ledgers now; later sends of ours would be duplicates."""
+        for runner, _ in self._following(partitions):
+            assert runner.stage.own_output is not None
+            self._give_up(runner.stage.own_output.name, frozenset(numbers))
+
     def _following(self, partitions: frozenset[TopicPartition]) -> list[tuple[StageRunner, LedgerHandler]]:
         topics = {tp.topic for tp in partitions}
         readers = [runner for runner in self._runners if topics & {t.name for t in runner.stage.fed_from}]
         return [(runner, runner.following) for runner in readers if runner.following is not None]
+
+    def _is_leased(self) -> bool:
+        return self._membership is None or self._membership.leased
 
     def _ack(self, record: Record) -> None:
         if self._membership is not None:

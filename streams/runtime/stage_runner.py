@@ -51,6 +51,7 @@ from streams.telemetry import metrics, traces
 LOGGER = logging.getLogger("fathom.stage")
 # Records of one order that a join handles before it sends: few enough for the first of them not to wait long.
 MAX_TOGETHER = 16
+LEASE_LOOK_S = 0.05
 RESUME_DIVISOR = 8  # of a stage's concurrency an eighth must be free before reading resumes
 ReadLedger = Callable[[Stage, Collection[int], Start, datetime | None], Awaitable[dict[int, datetime]]]
 
@@ -69,6 +70,7 @@ class StageRunner:
         read_ledger: ReadLedger,
         most: int,
         follow: Callable[[InFlightRecord, Outgoing, Record], None] | None = None,
+        is_leased: Callable[[], bool] = lambda: True,
         partitions: int | None = None,
         max_waiting_bytes: int = 0,
         handled: Callable[[], None],
@@ -84,6 +86,7 @@ class StageRunner:
         self.most = most
         self._partitions = partitions
         self._follow = follow
+        self._is_leased = is_leased
         self._handled = handled
         self._broken = broken
         self._telling = handler if isinstance(handler, FailureTellingHandler) else None
@@ -303,6 +306,9 @@ class StageRunner:
 
     async def _perform(self, made: Sequence[HandledRecord]) -> None:
         """Send what was made of records, in order, and settle them."""
+        # A process that stood still may have lost its partitions: the next owner may have recorded other parts.
+        while self.stage.head and not self._is_leased():  # noqa: ASYNC110 - a lease runs out by the clock
+            await asyncio.sleep(LEASE_LOOK_S)
         if self.stage.ledger is not None:
             await self._send_and_settle(made)
         for one in made:

@@ -82,6 +82,7 @@ class MemoryMember:
         self.read: dict[TopicPartition, int] = defaultdict(int)
         self.acked: dict[TopicPartition, set[int]] = defaultdict(set)
         self.left: dict[TopicPartition, CrashMark] = {}
+        self.leased = True
 
     def ack(self, topic: str, partition: int, offset: int) -> None:
         self.acked[TopicPartition(topic, partition)].add(offset)

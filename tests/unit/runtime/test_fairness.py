@@ -43,6 +43,8 @@ class Steps:
 class Member:
     """A consumer group that notes what was acknowledged."""
 
+    leased = True
+
     def __init__(self) -> None:
         self.acked: list[int] = []
 

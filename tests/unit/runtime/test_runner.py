@@ -32,6 +32,8 @@ from tests.builders.examples import examples
 
 
 class Member:
+    leased = True
+
     def __init__(self) -> None:
         self.acked: list[int] = []
 

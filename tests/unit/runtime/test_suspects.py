@@ -48,6 +48,8 @@ class Broker:
 class Member:
     """A member as the consumer is: the same marks and the same watermark, over the broker above."""
 
+    leased = True
+
     def __init__(self, broker: Broker) -> None:
         self._broker = broker
         self.left = 0

@@ -24,6 +24,7 @@ from streams.topology import CHAINED, SPLIT, SPLIT_PATH
 
 QUESTION = "Qual a diferença entre projeto X e projeto Y?"
 HANDBOOK = "# Projeto X\n\nO projeto X tem prazo em maio.\n\n# Projeto Y\n\nO projeto Y tem prazo em junho."
+ASKED = {"role": "user", "content": QUESTION, "conversation_id": "c1", "client_id": "web"}
 MADE = (CONVERSATION_TURNS, DEPTH_CLASSIFIED, RETRIEVAL_PLANS, PACKS_PARTIAL, CONTEXT_PACKS)
 TALK = (
     ("user", "Fala do projeto X"),
@@ -218,3 +219,46 @@ def test_a_message_is_acknowledged_when_its_pack_is_out_and_not_before() -> None
         assert seen
         assert set(seen) == {0}
         assert fathom.committed("depth", MESSAGES_IN) == {0: 1}
+
+
+def test_a_process_that_lost_its_lease_sends_nothing_until_it_has_it_again() -> None:
+    """Its next owner may have asked the memories, too, and found other things."""
+
+    class Standing(CountingIndex):
+        async def search(self, *of: Any) -> Any:
+            member.leased = False
+            asyncio.get_running_loop().call_later(0.1, again_leased)
+            return await super().search(*of)
+
+    def again_leased() -> None:
+        sent.append(len(values(fathom, PACKS_PARTIAL)))
+        member.leased = True
+
+    sent: list[int] = []
+    with Pipeline(partitions=1, replace={"index": Standing()}) as fathom:
+        member = fathom._members["depth"]
+        asked = fathom.say(QUESTION)
+        assert set(sent) == {0}
+        assert fathom.pack_of(asked).depth_level == "D2"
+
+
+def test_partitions_that_are_lost_without_a_lease_are_let_go_at_once() -> None:
+    class Hanging(CountingIndex):
+        async def search(self, *_: Any) -> Any:
+            member.leased = False
+            began.set()
+            await asyncio.sleep(60)
+
+    began = asyncio.Event()
+    with Pipeline(partitions=1, replace={"index": Hanging()}) as fathom:
+        member, runner = fathom._members["depth"], fathom._runners["depth"]
+        fathom.log.append(MESSAGES_IN.name, b"acme|web|c1", orjson.dumps(ASKED), [("tenant", b"acme")])
+
+        async def lost() -> None:
+            handling = asyncio.ensure_future(fathom._deliver(runner, member))
+            await began.wait()
+            await asyncio.wait_for(runner.on_revoked(frozenset({TopicPartition(MESSAGES_IN.name, 0)})), 1)
+            await asyncio.wait_for(handling, 1)
+
+        fathom._run(lost())
+        assert (values(fathom, PACKS_PARTIAL), fathom.committed("depth", MESSAGES_IN)) == ([], {0: 0})
