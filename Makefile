@@ -5,7 +5,7 @@ PYTHON := .venv/bin/python
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help setup dev demo check test proofs proofs-status lint types fmt docs console golden requirements servers \
-        bench-audit bench bench-runtime bench-pipeline bench-classify bench-mcp bench-ask bench-front bench-gate \
+        bench-audit bench bench-against bench-runtime bench-pipeline bench-classify bench-mcp bench-ask bench-front bench-gate \
         bench-ingest bench-cognition profile bench-memory bench-recall first-ask bench-replays bench-servers \
         bench-start eval sbom audit release clean
 
@@ -62,6 +62,9 @@ bench-audit: dev ## 1,000,000 audited records on a broker: sealed, verified; one
 
 bench: setup ## all benchmarks; writes docs/benchmarks.md
 	@$(PYTHON) -m bench
+
+bench-against: setup ## an earlier version and this one in turns: latency, CPU, records and disk of a message; COMMIT=… ROUNDS=5
+	@$(PYTHON) -m bench.against $(COMMIT) $(if $(ROUNDS),--rounds $(ROUNDS))
 
 bench-runtime: setup ## one stage against a bare aiokafka loop
 	@$(PYTHON) -m bench.runtime

@@ -8,8 +8,10 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+from bench.measure import ROOT
 
 
 @dataclass(frozen=True)
@@ -20,19 +22,20 @@ class Running:
     http: str
     pid: int
     ready_s: float
+    folder: Path = Path()
 
 
 @contextmanager
-def fathom_up(**settings: str) -> Iterator[Running]:
-    """`fathom up` in a folder of its own; settings are environment names without FATHOM_."""
+def fathom_up(root: Path = ROOT, **settings: str) -> Iterator[Running]:
+    """`fathom up` of a checkout in a folder of its own; settings are environment names without FATHOM_."""
     environment = {**os.environ, **{f"FATHOM_{name.upper()}": value for name, value in settings.items()}}
     environment.setdefault("FATHOM_LOG_LEVEL", "warning")
     environment.setdefault("FATHOM_HTTP_PORT", "0")
     with (
         tempfile.TemporaryDirectory(prefix="fathom-bench-") as folder,
-        started(["up", "--data", folder, "--port", "0"], environment) as running,
+        started(["up", "--data", folder, "--port", "0"], environment, root) as running,
     ):
-        yield running
+        yield replace(running, folder=Path(folder))
 
 
 @contextmanager
@@ -43,11 +46,11 @@ def fathom_worker() -> Iterator[Running]:
 
 
 @contextmanager
-def started(arguments: list[str], environment: Mapping[str, str]) -> Iterator[Running]:
-    """A command of ours that says in its first line where it listens, until the context ends."""
-    began = time.perf_counter()
+def started(arguments: list[str], environment: Mapping[str, str], root: Path = ROOT) -> Iterator[Running]:
+    """A command of a checkout that says in its first line where it listens, until the context ends."""
+    began, python = time.perf_counter(), sys.executable if root == ROOT else str(root / ".venv" / "bin" / "python")
     process = subprocess.Popen(
-        [sys.executable, "-m", "streams", *arguments], stdout=subprocess.PIPE, text=True, env=environment
+        [python, "-m", "streams", *arguments], stdout=subprocess.PIPE, text=True, env=environment, cwd=root
     )
     try:
         assert process.stdout is not None
