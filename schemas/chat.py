@@ -102,6 +102,15 @@ class ConversationForgotten(Event):
     user_id: Absent[Id] = None
 
 
+class TurnLink(Value):
+    """What a user's turn does to earlier ones, `to`, which stated `old`: those words hold no more, but `new`."""
+
+    kind: Literal["corrects"]
+    to: tuple[Id, ...]
+    old: Absent[str] = None
+    new: Absent[str] = None
+
+
 class Turn(Event):
     """A turn accepted by the depth stage, validated once; ordered by `seq` in its conversation.
 
@@ -135,6 +144,7 @@ class Turn(Event):
     narrator_failed: Absent[bool] = None
     unroutable: Absent[bool] = None
     references: Absent[tuple[Reference, ...]] = None
+    link: Absent[TurnLink] = None
 
 
 class AnswerMeta(Value):

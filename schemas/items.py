@@ -94,7 +94,7 @@ class TimePoint(ItemBase):
 
     `kind` is `message`, or the precision of the time: `minute`, `day`, `week`, `month`, `year`, `message_id` the
     message that mentions it. `holds`: true where its value replaced an older one, false where a later message replaced
-    its value.
+    its value; `contests` are the messages that it corrects, which come and go with it.
     """
 
     type: Literal["time_point"] = "time_point"
@@ -103,6 +103,7 @@ class TimePoint(ItemBase):
     kind: str
     holds: Absent[bool] = None
     message_id: Absent[Id] = None
+    contests: Absent[tuple[Id, ...]] = None
 
 
 class Concept(ItemBase):

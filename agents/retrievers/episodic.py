@@ -27,7 +27,7 @@ from agents.ports.models import Clock, TokenCounter
 from agents.ports.passages import Hit, Passage, PassageIndex
 from agents.ports.sessions import WorkingSets
 from agents.retrievers.base import RetrievalRequest, RetrievalResult, Retriever, not_shown
-from agents.turn_search import CANDIDATES, COLLECTION, others, past_turns
+from agents.turn_search import CANDIDATES, COLLECTION, contests, link_marks, others, past_turns, with_linked
 from schemas.base import derive
 from schemas.items import ConversationSummary, Item, Provenance, TimePoint
 from schemas.policy import ContextPolicy
@@ -140,8 +140,14 @@ class EpisodicRetriever(Retriever):
         if listed:
             return RetrievalResult([*events, *_listed(found[0], ask)], error)
         read = sum(len(hit.passage.text) for hits in found for hit in hits)
-        items, left_out = await beside_loop(read, partial(self._shown, ask, limit, found, events))
+        kept, left_out = await beside_loop(read, partial(_judged, ask, limit, found))
+        search = partial(self._linked, ask)
+        items = await beside_loop(read, partial(_shown, ask, await with_linked(kept, search), events))
         return RetrievalResult(items, error, not_shown(self.memory, left_out))
+
+    async def _linked(self, ask: RetrievalRequest, keys: tuple[str, ...]) -> Sequence[Hit]:
+        query = ask.query(len(keys), user_id=ask.plan.user_id, kinds=("message",))
+        return await self._index.search(ask.tenant, COLLECTION, replace(query, among=keys))
 
     async def _said(self, ask: RetrievalRequest, when: Span) -> RetrievalResult:
         """What was said at the time asked about, one line each: the time decides, and not the words."""
@@ -152,31 +158,6 @@ class EpisodicRetriever(Retriever):
         )
         hits = await self._index.search(ask.tenant, COLLECTION, query)
         return RetrievalResult(_listed(hits, ask, ("user", "assistant")))
-
-    def _shown(
-        self, ask: RetrievalRequest, limit: int, found: Sequence[Sequence[Hit]], events: Sequence[TimePoint]
-    ) -> tuple[Sequence[Item], Sequence[JudgedHit[Hit]]]:
-        """What is shown of the hits, with the events, best first; and the hits left out."""
-        said, *of_parts = (others(hits, ask.plan.message_id, ask.plan.query) for hits in found)
-        kept, left_out = evidence.worth_showing(said, "turns", ask.plan.as_of, limit, of_parts)
-        # A summary repeats its turns at five times their length, so it is shown only as the best hit.
-        shown = [each for place, each in enumerate(kept) if not place or each.hit.passage.kind != "summary"]
-        left_out += [replace(each, left_out="duplicate") for each in kept if each not in shown]
-        marks = turn_currency.marks(ask.plan.query, ask.plan.lang, past_turns([each.hit for each in kept]), ask.context)
-        shown = _raise_replacing(shown, marks)
-        # A message and its dated event say the same: the more probable of the two is shown, or the message where it is
-        # known whether its value is current.
-        likely = {each.hit.passage.id: 1.0 if each.hit.passage.id in marks else each.probability for each in shown}
-        fresh = [event for event in events if event.score > likely.get(event.message_id or "", 0.0)][:MAX_EVENTS]
-        said_by = {event.message_id for event in fresh}
-        items: list[Item] = [*fresh]
-        items += [
-            to_item(each, ask, marks.get(each.hit.passage.id))
-            for each in shown
-            if message_of(each.hit.passage.id) not in said_by
-        ]
-        items.sort(key=lambda item: -evidence.preference(item.score, item.recorded_at, ask.plan.as_of))
-        return items, left_out
 
     async def _events(self, ask: RetrievalRequest) -> tuple[Sequence[TimePoint], str | None]:
         """Events of the user's conversations in the time asked about, most probable first, and the error if any."""
@@ -205,6 +186,37 @@ class EpisodicRetriever(Retriever):
         about = [hit for hit, topic in zip(hits, topics, strict=True) if terms & topic]
         kept, left_out = evidence.worth_showing(about, "turns", ask.plan.as_of, ask.source.limit or 8)
         return RetrievalResult([to_item(each, ask) for each in kept], None, not_shown(self.memory, left_out))
+
+
+def _judged(
+    ask: RetrievalRequest, limit: int, found: Sequence[Sequence[Hit]]
+) -> tuple[Sequence[JudgedHit[Hit]], Sequence[JudgedHit[Hit]]]:
+    """The hits that may help to answer, best first, and those left out."""
+    said, *of_parts = (others(hits, ask.plan.message_id, ask.plan.query) for hits in found)
+    kept, left_out = evidence.worth_showing(said, "turns", ask.plan.as_of, limit, of_parts)
+    # A summary repeats its turns at five times their length, so it is shown only as the best hit.
+    shown = [each for place, each in enumerate(kept) if not place or each.hit.passage.kind != "summary"]
+    return shown, [*left_out, *(replace(each, left_out="duplicate") for each in kept if each not in shown)]
+
+
+def _shown(ask: RetrievalRequest, found: Sequence[JudgedHit[Hit]], events: Sequence[TimePoint]) -> Sequence[Item]:
+    """What is shown of the hits, with the events, best first."""
+    marks = turn_currency.marks(ask.plan.query, ask.plan.lang, past_turns([each.hit for each in found]), ask.context)
+    marks |= link_marks([each.hit.passage for each in found])
+    shown = _raise_replacing(found, marks)
+    # A message and its dated event say the same: the more probable of the two is shown, or the message where it is
+    # known whether its value is current.
+    likely = {each.hit.passage.id: 1.0 if each.hit.passage.id in marks else each.probability for each in shown}
+    fresh = [event for event in events if event.score > likely.get(event.message_id or "", 0.0)][:MAX_EVENTS]
+    said_by = {event.message_id for event in fresh}
+    items: list[Item] = [*fresh]
+    items += [
+        to_item(each, ask, marks.get(each.hit.passage.id))
+        for each in shown
+        if message_of(each.hit.passage.id) not in said_by
+    ]
+    items.sort(key=lambda item: -evidence.preference(item.score, item.recorded_at, ask.plan.as_of))
+    return items
 
 
 def _label(fields: Mapping[str, Any], shown: str, lang: str) -> str:
@@ -289,6 +301,7 @@ def to_item(judged: JudgedHit[Hit], ask: RetrievalRequest, mark: Mark | None = N
         at=passage.recorded_at,
         kind="message",
         holds=mark.holds if mark else None,
+        contests=contests(passage) or None,
     )
 
 

@@ -84,4 +84,4 @@ def _told(turn: Turn, before: Sequence[Utterance]) -> dict[str, object]:
 
 
 def _claims_anything(turn: Turn, utterance: Utterance) -> bool:
-    return lifecycle.is_correction(turn.content, turn.lang) or bool(lifecycle.claims_of(utterance))
+    return bool(turn.link or lifecycle.is_correction(turn.content, turn.lang) or lifecycle.claims_of(utterance))

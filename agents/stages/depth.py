@@ -18,7 +18,7 @@ from agents.context import ContextManager
 from agents.core.assessment import question
 from agents.core.assessment.question import MemoryNeed
 from agents.core.conversation import memory as rules
-from agents.core.conversation import references
+from agents.core.conversation import references, turn_links
 from agents.core.conversation.memory import Opened, Session, Turns
 from agents.core.conversation.session_state import TurnOutcome, remembered, session_after
 from agents.core.depth import accept, levels
@@ -152,6 +152,7 @@ class DepthAgent:
             need = question.need_of(message.content, history, decision, lang, always=always)
             message = replace(message, options=options)
             outcome = self._classified(message, session, lang, decision, classifier, about, need, began)
+            outcome = turn_links.linked(outcome, opened.turns)
         else:
             asked = accept.asked(message, opened.turns)
             message = accept.answering(message, asked, self._context.policy)

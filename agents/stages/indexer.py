@@ -5,13 +5,14 @@ writes  nothing: the passage index, collection episodic
 state   the passage index (write), the working set (read), the graph's erasures (read)
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
 from agents.concurrency import beside_loop
 from agents.core.assessment.needs_nothing import kind_of
 from agents.core.conversation.memory import ConversationTurn
+from agents.core.conversation.turn_links import REACH
 from agents.core.language.interrogatives import is_question, only_asks
 from agents.core.language.sentences import sentences
 from agents.core.language.text import clip, content_words
@@ -21,7 +22,7 @@ from agents.ports.graph import GraphEraser
 from agents.ports.passages import Passage, PassageIndex
 from agents.ports.sessions import WorkingSets
 from schemas.base import message_key
-from schemas.chat import Role, Turn
+from schemas.chat import Role, Turn, TurnLink
 from schemas.envelope import Outgoing, Received
 
 EPISODIC = "episodic"
@@ -48,7 +49,8 @@ class TurnIndexer:
             await remove_erased(self._graph, self._index, record, EPISODIC)
             return ()
         conversation = record.conversation(turn.client_id, turn.conversation_id)
-        before = await self._working_sets.turns(conversation, turn.frame_id, up_to_seq=turn.seq - 1, limit=2)
+        limit = 2 if turn.link is None else REACH + 1
+        before = await self._working_sets.turns(conversation, turn.frame_id, up_to_seq=turn.seq - 1, limit=limit)
         if erasure is not None:
             before = tuple(each for each in before if each.seq > erasure.up_to_seq)
         read = len(turn.content) + sum(len(each.content) for each in before)
@@ -58,8 +60,8 @@ class TurnIndexer:
 
 
 def _passages(turn: Turn, before: Sequence[ConversationTurn]) -> list[Passage]:
-    """The passages of a turn that tells something; and those of the turn before again, which it may answer."""
-    if not _tells(turn.content, turn.role.value, turn.lang):
+    """The passages of a turn that tells something, and again those of the turn before and of those that it corrects."""
+    if turn.link is None and not _tells(turn.content, turn.role.value, turn.lang):
         return []
     place = {"topic_name": turn.source.topic, "partition": turn.source.partition, "offset": turn.source.offset}
     said = Passage(
@@ -70,29 +72,38 @@ def _passages(turn: Turn, before: Sequence[ConversationTurn]) -> list[Passage]:
         recorded_at=turn.created_at,
         user_id=turn.user_id,
         conversation_id=turn.conversation_id,
-        fields={"role": turn.role.value, "client_id": turn.client_id, "seq": turn.seq, **place},
+        fields={"role": turn.role.value, "client_id": turn.client_id, "seq": turn.seq, **place, **_contests(turn.link)},
     )
-    previous = before[-1] if before else None
-    passages = _parts(said, previous, "")
-    if previous and previous.role != "system" and _tells(previous.content, previous.role, previous.lang or turn.lang):
-        earlier = replace(
-            said,
-            id=previous.message_id,
-            text=previous.content,
-            lang=previous.lang or turn.lang,
-            recorded_at=previous.created_at,
-            user_id=previous.user_id or turn.user_id,
-            fields={
-                "role": previous.role,
-                "client_id": turn.client_id,
-                "seq": previous.seq,
-                "topic_name": previous.place.topic,
-                "partition": previous.place.partition,
-                "offset": previous.place.offset,
-            },
-        )
-        passages += _parts(earlier, before[-2] if len(before) > 1 else None, turn.content[:MAX_NEIGHBOUR_CHARS])
+    passages = _parts(said, before[-1] if before else None, "")
+    corrected = turn.link.to if turn.link else ()
+    following = [*(each.content for each in before[1:]), turn.content]
+    for number, (each, after) in enumerate(zip(before, following, strict=False)):
+        if number < len(before) - 1 and each.message_id not in corrected:
+            continue
+        if each.role != "system" and (each.link or _tells(each.content, each.role, each.lang or turn.lang)):
+            contested = {"contested_by": turn.message_id} if each.message_id in corrected else {}
+            earlier = _earlier(each, said, {**_contests(each.link), **contested})
+            passages += _parts(earlier, before[number - 1] if number else None, after[:MAX_NEIGHBOUR_CHARS])
     return passages
+
+
+def _earlier(turn: ConversationTurn, said: Passage, linked: Mapping[str, str]) -> Passage:
+    """The passage of an earlier turn of the conversation of another."""
+    place = {"topic_name": turn.place.topic, "partition": turn.place.partition, "offset": turn.place.offset}
+    return replace(
+        said,
+        id=turn.message_id,
+        text=turn.content,
+        lang=turn.lang or said.lang,
+        recorded_at=turn.created_at,
+        user_id=turn.user_id or said.user_id,
+        fields={"role": turn.role, "client_id": said.fields["client_id"], "seq": turn.seq, **place, **linked},
+    )
+
+
+def _contests(link: TurnLink | None) -> dict[str, str]:
+    """What is stored with a turn that corrects others: their ids, the words that hold no more, and the new."""
+    return {} if link is None else {"contests": "\n".join(link.to), "instead_of": link.old or "", "now": link.new or ""}
 
 
 def _parts(said: Passage, before: ConversationTurn | None, after: str) -> list[Passage]:

@@ -1745,6 +1745,7 @@ type Turn struct {
 	NarratorFailed *bool                      `json:"narrator_failed,omitzero"`
 	Unroutable     *bool                      `json:"unroutable,omitzero"`
 	References     []Reference                `json:"references,omitzero"`
+	Link           *TurnLink                  `json:"link,omitzero"`
 	Extra          map[string]json.RawMessage `json:"-"`
 }
 
@@ -3487,7 +3488,7 @@ func (v ThemeShare) MarshalJSON() ([]byte, error) {
 //
 // `kind` is `message`, or the precision of the time: `minute`, `day`, `week`, `month`, `year`, `message_id` the
 // message that mentions it. `holds`: true where its value replaced an older one, false where a later message replaced
-// its value.
+// its value; `contests` are the messages that it corrects, which come and go with it.
 type TimePoint struct {
 	ID         string     `json:"id"`
 	Provenance Provenance `json:"provenance"`
@@ -3506,6 +3507,7 @@ type TimePoint struct {
 	Kind        string                     `json:"kind"`
 	Holds       *bool                      `json:"holds,omitzero"`
 	MessageID   *string                    `json:"message_id,omitzero"`
+	Contests    []string                   `json:"contests,omitzero"`
 	Extra       map[string]json.RawMessage `json:"-"`
 }
 
@@ -3516,6 +3518,25 @@ func (v *TimePoint) UnmarshalJSON(data []byte) error {
 
 func (v TimePoint) MarshalJSON() ([]byte, error) {
 	type plain TimePoint
+	return write(plain(v), v.Extra)
+}
+
+// TurnLink: What a user's turn does to earlier ones, `to`, which stated `old`: those words hold no more, but `new`.
+type TurnLink struct {
+	Kind  string                     `json:"kind"`
+	To    []string                   `json:"to"`
+	Old   *string                    `json:"old,omitzero"`
+	New   *string                    `json:"new,omitzero"`
+	Extra map[string]json.RawMessage `json:"-"`
+}
+
+func (v *TurnLink) UnmarshalJSON(data []byte) error {
+	type plain TurnLink
+	return read(data, (*plain)(v), &v.Extra)
+}
+
+func (v TurnLink) MarshalJSON() ([]byte, error) {
+	type plain TurnLink
 	return write(plain(v), v.Extra)
 }
 

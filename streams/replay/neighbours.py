@@ -7,13 +7,15 @@ from agents.core.caching.budget import CacheShare, bytes_of
 from agents.core.caching.lru import ByteCache
 from agents.core.conversation.memory import Turns
 from agents.core.conversation.session_state import remembered
+from agents.core.conversation.turn_links import REACH
 from schemas.base import Conversation
 from schemas.chat import Turn
 from schemas.envelope import Received
 from streams.stores.sessions.memory import MemoryWorkingSets
 from streams.stores.sessions.turn_codec import newest
 
-MAX_TURNS = 4
+# Those that a message may correct, and the one before the first of them.
+MAX_TURNS = REACH + 2
 # What a turn takes besides its text.
 TURN_BYTES = 1_000
 # Not of the budget: a replay without the neighbours of a turn would index another text than was indexed before.

@@ -16,6 +16,7 @@ from agents.core.conversation.utterances import Utterance
 from agents.core.language.sentences import composed, flatten, lower
 from agents.core.language.values import TypedValue, same
 from schemas.base import derive
+from schemas.chat import TurnLink
 from schemas.memory import ClaimAsserted, CorrectionIssued
 
 # The maximum distance, in turns, of a correction without a subject.
@@ -39,9 +40,11 @@ def original_of(
         found = _contradicted(claim, earlier)
         if found is not None:
             return found
-    if not is_correction(correction.text, correction.lang):
-        return None
+    if correction.link is not None:
+        return _linked(correction, correction.link, earlier)
     if related:
+        return None
+    if not is_correction(correction.text, correction.lang):
         return None
     own = grammar.SELF_CORRECTION.search(lower(composed(correction.text[:600]))) is not None
     sides = (True, False) if own else (False,)
@@ -54,6 +57,20 @@ def _meant(correction: Utterance, earlier: Sequence[ClaimAsserted], *, own: bool
     if values:
         return _by_value(correction, near, values)
     return _by_mention(correction, near) or _by_hint(correction, near) or _only_one_of_newest(near)
+
+
+def _linked(correction: Utterance, link: TurnLink, earlier: Sequence[ClaimAsserted]) -> ClaimAsserted | None:
+    """The newest claim of the turns that a message corrects whose value holds no more."""
+    old = flatten(link.old or "")
+    here = correction.conversation
+    said = [
+        claim
+        for claim in sorted(earlier, key=serial, reverse=True)
+        if claim.message_id in link.to
+        and (claim.client_id, claim.conversation_id) == (here.client_id, here.conversation_id)
+        and claim.status not in ("superseded", "retracted")
+    ]
+    return next((claim for claim in said if flatten(claim.value) in old or old in flatten(claim.value)), None)
 
 
 def _contradicted(claim: ClaimAsserted, earlier: Sequence[ClaimAsserted]) -> ClaimAsserted | None:
@@ -141,10 +158,11 @@ def _by_hint(correction: Utterance, near: Sequence[ClaimAsserted]) -> ClaimAsser
 
 def corrected(correction: Utterance, original: ClaimAsserted) -> ClaimAsserted | None:
     """The claim that replaces the original, from a correction without a subject; None when it gives no value."""
-    old = typed_value(original)
-    given = [bare for bare in bare_values(correction.text, correction.lang) if not bare.negated]
-    bare = next((one for one in given if _replaceable(old, one.value)), None)
-    if bare is None:
+    old, value = typed_value(original), correction.link.new if correction.link else None
+    if correction.link is None:
+        given = [bare for bare in bare_values(correction.text, correction.lang) if not bare.negated]
+        value = next((one.text for one in given if _replaceable(old, one.value)), None)
+    if value is None:
         return None
     hedged = grammar.HEDGE.search(lower(composed(correction.text[:600]))) is not None
     return ClaimAsserted(
@@ -153,7 +171,7 @@ def corrected(correction: Utterance, original: ClaimAsserted) -> ClaimAsserted |
         text=correction.text.strip()[:400],
         subject=original.subject,
         attribute=original.attribute,
-        value=bare.text,
+        value=value,
         functional=original.functional,
         lang=correction.lang,
         message_id=correction.message_id,

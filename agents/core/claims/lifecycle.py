@@ -12,6 +12,7 @@ from agents.core.claims.corrections import corrected, correction_event
 from agents.core.claims.extraction import Assertion, assertions
 from agents.core.claims.markers import is_correction
 from agents.core.claims.matching import relate, serial, values_agree
+from agents.core.conversation.turn_links import repaired
 from agents.core.conversation.utterances import Utterance
 from agents.core.language import conflict_wording
 from schemas.base import derive
@@ -48,7 +49,7 @@ class ClaimUpdate:
 
 def claims_of(utterance: Utterance) -> tuple[ClaimAsserted, ...]:
     """The claims of an utterance alone; none for `não, dia 20` (see `heard`)."""
-    found = assertions(utterance.text, utterance.author, utterance.lang)
+    found = assertions(repaired(utterance.text, utterance.lang), utterance.author, utterance.lang)
     claims = {claim.claim_id: claim for claim in (_claim(utterance, assertion) for assertion in found)}
     return tuple(claims.values())
 
@@ -94,9 +95,11 @@ def heard(utterance: Utterance, earlier: Sequence[ClaimAsserted]) -> ClaimUpdate
     if not related and original is not None:
         elliptic = corrected(utterance, original)
         related = (_about(relate(elliptic, earlier), original),) if elliptic else ()
+    elif utterance.link is not None and original is not None:
+        related = tuple(_about(each, original) if each.value == utterance.link.new else each for each in related)
     if original is None or utterance.author != "user":
         return ClaimUpdate(related, original)
-    if original.author == "user" and not is_correction(utterance.text, utterance.lang):
+    if original.author == "user" and not utterance.link and not is_correction(utterance.text, utterance.lang):
         # A user's own newer value is an update, not a correction.
         return ClaimUpdate(related, original)
     new = next((claim for claim in related if _against(claim, original)), None)

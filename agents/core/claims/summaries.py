@@ -15,6 +15,7 @@ from datetime import datetime
 from agents.core.caching.texts import text_cache
 from agents.core.claims.markers import is_correction
 from agents.core.conversation.memory import ConversationTurn
+from agents.core.conversation.turn_links import repaired, standing
 from agents.core.language.dates import events_in
 from agents.core.language.sentences import composed, sentences
 from agents.core.language.text import clip, content_words, fold, stem, surface_terms
@@ -102,7 +103,7 @@ def _cut(text: str, max_chars: int) -> str:
 def _candidates(turns: Sequence[ConversationTurn], lang: str) -> list[_Sentence]:
     """The candidate sentences, each once; without system turns, which are instructions."""
     found: dict[str, _Sentence] = {}
-    for number, turn in enumerate(turns):
+    for number, turn in enumerate(standing(turns)):
         if turn.role == "system":
             continue
         for said in _said(clip(turn.content), turn.lang or lang):
@@ -259,7 +260,7 @@ def summary_of(
     if not turns:
         raise ValueError("there is nothing to summarise")
     first, last = turns[0], turns[-1]
-    terms = terms_of(turns, lang)
+    terms = terms_of(standing(turns), lang)
     return SummaryMade(
         summary_id=derive("summary", conversation.key(), frame_id),
         conversation_id=conversation.conversation_id,
@@ -285,11 +286,11 @@ def relevant_events(
 ) -> tuple[EventMention, ...]:
     """The last 20 points in time mentioned, each resolved from the time its turn was said."""
     found: dict[str, EventMention] = {}
-    for turn in turns:
+    for turn in standing(turns):
         if turn.role == "system":
             continue
         spoken = turn.lang or lang
-        for label, at, kind in _events(clip(turn.content), spoken, turn.created_at):
+        for label, at, kind in _events(repaired(clip(turn.content), spoken), spoken, turn.created_at):
             event_id = derive("event", conversation.key(), turn.message_id, label, at.isoformat())
             found[event_id] = EventMention(id=event_id, label=label, at=at, kind=kind, message_id=turn.message_id)
     return tuple(found.values())[-MAX_EVENTS:]

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from agents.core.conversation import references
 from schemas.base import Conversation, Source, derive
+from schemas.chat import TurnLink
 from schemas.depth import Anchor, DepthLevel, Reference
 from schemas.policy import ContextPolicy
 
@@ -39,6 +40,7 @@ class ConversationTurn:
     depth_level: DepthLevel | None = None
     last_reference: Reference | None = None
     last_ticker: str | None = None
+    link: TurnLink | None = None
 
     @property
     def place(self) -> Source:
@@ -64,6 +66,8 @@ def meta_of(turn: ConversationTurn) -> dict[str, object] | None:
         meta["depth_level"] = turn.depth_level.value
     if turn.last_reference is not None:
         meta["last_reference"] = turn.last_reference.model_dump(mode="json")
+    if turn.link is not None:
+        meta["link"] = turn.link.model_dump(mode="json")
     return meta
 
 
@@ -73,7 +77,7 @@ def turn_of(
     """The turn from the contract's four fields; the inverse of `meta_of`."""
     known = dict(meta or {})
     place = {name: known.pop(name) for name in ("topic", "partition", "offset") if name in known}
-    level, reference = known.pop("depth_level", None), known.pop("last_reference", None)
+    level, reference, link = (known.pop(name, None) for name in ("depth_level", "last_reference", "link"))
     return ConversationTurn(
         role,
         content,
@@ -81,6 +85,7 @@ def turn_of(
         source=Source(**place) if len(place) == 3 else None,
         depth_level=None if level is None else DepthLevel(level),
         last_reference=None if reference is None else Reference.model_validate(reference),
+        link=None if link is None else TurnLink.model_validate(link),
         **known,
     )
 

@@ -92,6 +92,7 @@ def remembered(turn: Turn) -> ConversationTurn:
         depth_level=turn.depth_level,
         last_reference=references.last(said),
         last_ticker=ticker.value if ticker else None,
+        link=turn.link,
     )
 
 

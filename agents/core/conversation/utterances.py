@@ -7,7 +7,7 @@ from typing import Literal
 from agents.core.conversation.memory import ConversationTurn
 from agents.core.language.citations import without_citations
 from schemas.base import Conversation, Source
-from schemas.chat import Role, Turn
+from schemas.chat import Role, Turn, TurnLink
 
 Author = Literal["user", "system"]
 
@@ -26,6 +26,7 @@ class Utterance:
     user_id: str
     at: datetime
     source: Source
+    link: TurnLink | None = None
 
     @classmethod
     def from_turn(cls, turn: Turn, tenant: str) -> "Utterance":
@@ -41,6 +42,7 @@ class Utterance:
             user_id=turn.user_id,
             at=turn.created_at,
             source=turn.source,
+            link=turn.link,
         )
 
     @classmethod
@@ -57,6 +59,7 @@ class Utterance:
             user_id=turn.user_id or "",
             at=turn.created_at,
             source=turn.place,
+            link=turn.link,
         )
 
 

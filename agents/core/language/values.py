@@ -72,7 +72,7 @@ _REGISTERED = re.compile(
 )
 _CODE = re.compile(r"[A-Z]{2,8}[A-Z0-9]{0,12}[-./]?\d{2,20}(?:[-./]?[A-Z0-9]{1,20}){0,4}(?![\w])")
 _NAME_WORD = re.compile(r"[A-ZÀ-Ý][\w'\u00c0-\u00ff-]{0,30}|[A-ZÀ-Ý]{2,10}\d{0,4}")
-_TITLE = re.compile(r"(?:o|a|the|dr|dra|sr|sra|mr|mrs|ms|prof|profa)\.?\s+", re.IGNORECASE)
+_TITLE = re.compile(r"(?:(?:o|a|the)\s+)?(?:dr|dra|sr|sra|mr|mrs|ms|prof|profa)\.?\s+|(?:o|a|the)\s+", re.IGNORECASE)
 _WORD = re.compile(r"[a-z]+(?:-[a-z]+)?")
 _NOT_NOUNS = word_set(
     "e ou de do da em no na por para pra com sem a o as os se nao mas que agora hoje ate desde and or of in on at by "

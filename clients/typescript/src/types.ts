@@ -1039,6 +1039,7 @@ export interface Turn {
   narrator_failed?: boolean;
   unroutable?: boolean;
   references?: Reference[];
+  link?: TurnLink;
 }
 
 /** Why there is no answer, and what is missing. */
@@ -1965,7 +1966,7 @@ export interface ThemeShare {
  *
  * `kind` is `message`, or the precision of the time: `minute`, `day`, `week`, `month`, `year`, `message_id` the
  * message that mentions it. `holds`: true where its value replaced an older one, false where a later message replaced
- * its value.
+ * its value; `contests` are the messages that it corrects, which come and go with it.
  */
 export interface TimePoint {
   id: string;
@@ -1985,6 +1986,15 @@ export interface TimePoint {
   kind: string;
   holds?: boolean;
   message_id?: string;
+  contests?: string[];
+}
+
+/** What a user's turn does to earlier ones, `to`, which stated `old`: those words hold no more, but `new`. */
+export interface TurnLink {
+  kind: "corrects";
+  to: string[];
+  old?: string;
+  new?: string;
 }
 
 /** Who said a turn, and in which conversation. */

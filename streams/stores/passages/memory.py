@@ -109,7 +109,7 @@ def _matches(passage: Passage, query: PassageQuery) -> bool:
         and ACCESS_ORDER[passage.access_level] <= ACCESS_ORDER[query.access_level]
         and passage.user_id in (None, query.user_id)
         and (not query.kinds or passage.kind in query.kinds)
-        and (not query.among or passage.id in query.among)
+        and (not query.among or passage.stored_as in query.among)
         and (query.since is None or passage.recorded_at >= query.since)
     )
 

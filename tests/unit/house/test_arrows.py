@@ -16,7 +16,7 @@ ARROWS: Mapping[str, str] = {
     "agents.concurrency": "agents.errors",
     "agents.core.caching": "",
     "agents.core.language": "agents.core.caching",
-    "agents.core.conversation": "agents.core.language",
+    "agents.core.conversation": "agents.core.caching agents.core.language",
     "agents.core.claims": "agents.core.caching agents.core.conversation agents.core.language",
     "agents.core.depth": "agents.core.caching agents.core.claims agents.core.conversation agents.core.language",
     "agents.core.legal": "agents.core.language",

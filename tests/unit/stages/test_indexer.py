@@ -142,3 +142,13 @@ def test_an_erased_passage_never_stays_though_its_writer_failed_after_the_deleti
     fathom.say("O contrato da Gama vence em junho.", conversation="c1")
     assert left == {"upsert": 0, "erased": 0, "remove": 0}
     assert indexed(fathom) == []
+
+
+def test_who_finds_what_was_corrected_finds_the_correction_and_the_older_marked(fathom: Pipeline) -> None:
+    fathom.say("The ferry to the island leaves at 7:15.")
+    fathom.say("Understood.", role="assistant")
+    fathom.say("*7:45")
+    pack = fathom.ask("When does the ferry to the island leave?", conversation="c2")
+    lines = [line for line in pack.text.splitlines() if "7:" in line]
+    assert [line for line in lines if "7:45" in line]
+    assert not [line for line in lines if "7:15" in line and "(replaced later)" not in line and "7:45" not in line]

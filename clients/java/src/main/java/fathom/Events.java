@@ -1708,6 +1708,7 @@ public final class Events {
             @JsonProperty("narrator_failed") Boolean narratorFailed,
             @JsonProperty("unroutable") Boolean unroutable,
             @JsonProperty("references") List<Reference> references,
+            @JsonProperty("link") TurnLink link,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
@@ -2852,7 +2853,7 @@ public final class Events {
      * `kind` is `message`, or the precision of the time: `minute`, `day`, `week`, `month`, `year`, `message_id` the
      * message that mentions it. `holds`: true where its value replaced an older one, false where a later message
      * replaced
-     * its value.
+     * its value; `contests` are the messages that it corrects, which come and go with it.
      *
      * @param accessLevel Absent means public.
      */
@@ -2874,7 +2875,19 @@ public final class Events {
             @JsonProperty("kind") String kind,
             @JsonProperty("holds") Boolean holds,
             @JsonProperty("message_id") String messageId,
+            @JsonProperty("contests") List<String> contests,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) implements Item {}
+
+    /**
+     * What a user's turn does to earlier ones, `to`, which stated `old`: those words hold no more, but `new`.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record TurnLink(
+            @JsonProperty("kind") String kind,
+            @JsonProperty("to") List<String> to,
+            @JsonProperty("old") String old,
+            @JsonProperty("new") String new_,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
      * Who said a turn, and in which conversation.
