@@ -1,20 +1,36 @@
 """The search of past turns, as packs and cognition make it: whose are seen, which may answer, which were replaced."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from agents.core.language import interrogatives
 from agents.core.retrieval import evidence, turn_answers, turn_currency
+from agents.core.retrieval.acts import Act, Fact, acts, mentions
 from agents.core.retrieval.evidence import JudgedHit
 from agents.core.retrieval.turn_currency import Mark, PastTurn
 from agents.core.retrieval.turn_parts import message_of
-from agents.ports.passages import Hit, Passage
+from agents.ports.passages import Hit, Passage, PassageIndex, PassageQuery
 from schemas.base import message_key
 
 COLLECTION = "episodic"
 CANDIDATES = 30
+# The later turns that may do something to what was found, and their sentences that are judged.
+LATER, MAX_MENTIONS = 20, 12
+# The turns found that are facts which later ones may end.
+MAX_FACTS = 6
+# Of a turn about the user that shares no word with the question.
+MAX_OWN_WORDS = 7
 # Of a turn in the reason of the other.
 MAX_SHOWN = 60
+
+
+@dataclass(frozen=True, slots=True)
+class LaterAct:
+    """What a later turn does to a fact, and the turn."""
+
+    act: Act
+    hit: Hit
 
 
 def others(hits: Sequence[Hit], message_id: str, question: str) -> list[Hit]:
@@ -31,24 +47,103 @@ def contests(passage: Passage) -> tuple[str, ...]:
     return tuple(str(passage.fields.get("contests", "")).split())
 
 
-async def with_linked(
-    found: Sequence[JudgedHit[Hit]], search: Callable[[tuple[str, ...]], Awaitable[Sequence[Hit]]]
+@dataclass(frozen=True, slots=True)
+class TurnsAsTheyHold:
+    """Turns with those that correct or end them, without what was taken back; the marks; whose events are over."""
+
+    turns: Sequence[JudgedHit[Hit]]
+    marks: Mapping[str, Mark]
+    over: frozenset[str]
+
+
+async def as_they_hold(
+    index: PassageIndex, tenant: str, query: PassageQuery, found: Sequence[JudgedHit[Hit]]
+) -> TurnsAsTheyHold:
+    """The turns found as they hold now; `query` says who asks, and when."""
+    turns = [*found, *await _linked(index, tenant, query, found)]
+    told = [each.hit.passage for each in turns if _is_fact(each.hit.passage)]
+    facts = [fact for each in told if (fact := _asked_fact(each, query)) is not None]
+    done = await later_acts(index, tenant, query, facts[:MAX_FACTS])
+    marks = _link_marks([each.hit.passage for each in turns])
+    over = {*done, *(key for key, mark in marks.items() if not mark.holds)}
+    standing = {each.hit.passage.id: each for each in turns}
+    for key, later in done.items():
+        old, new = standing[key], later.hit.passage
+        if later.act == "retracts":
+            del standing[key]
+            continue
+        marks[key] = Mark(False, new.text[:MAX_SHOWN], new.recorded_at)
+        marks[new.id] = Mark(True, old.hit.passage.text[:MAX_SHOWN], old.hit.passage.recorded_at)
+        standing.setdefault(new.id, JudgedHit(later.hit, old.probability))
+    taken_back = [each.text for each in told if each.id in done and done[each.id].act == "retracts"]
+    kept = [each for each in standing.values() if not _tells_any(each.hit.passage, taken_back)]
+    return TurnsAsTheyHold(kept, marks, frozenset(over))
+
+
+def _tells_any(passage: Passage, taken_back: Sequence[str]) -> bool:
+    """Whether a summary tells what was taken back."""
+    return passage.kind == "summary" and any(each[:MAX_SHOWN] in passage.text for each in taken_back)
+
+
+async def _linked(
+    index: PassageIndex, tenant: str, query: PassageQuery, found: Sequence[JudgedHit[Hit]]
 ) -> list[JudgedHit[Hit]]:
-    """The turns found, each with those that it corrects or is corrected by: as likely, for neither stands alone."""
+    """The turns that those found correct or are corrected by: as likely, for neither stands alone."""
     wanted: dict[str, float] = {}
     for each in found:
         passage = each.hit.passage
         where = (str(passage.fields.get("client_id", "")), passage.conversation_id or "")
         for other in (*contests(passage), *filter(None, [passage.fields.get("contested_by")])):
-            wanted.setdefault(message_key(*where, other), each.probability)
+            wanted.setdefault(message_key(*where, str(other)), each.probability)
     for each in found:
         wanted.pop(each.hit.passage.stored_as, None)
-    hits = await search(tuple(wanted)) if wanted else ()
-    linked = [JudgedHit(hit, wanted[hit.passage.stored_as]) for hit in hits if hit.passage.stored_as in wanted]
-    return [*found, *linked]
+    if not wanted:
+        return []
+    hits = await index.search(tenant, COLLECTION, replace(query, limit=len(wanted), among=tuple(wanted)))
+    return [JudgedHit(hit, wanted[hit.passage.stored_as]) for hit in hits if hit.passage.stored_as in wanted]
 
 
-def link_marks(found: Sequence[Passage]) -> dict[str, Mark]:
+def _is_fact(passage: Passage) -> bool:
+    """Whether a past turn is a user's, and nothing has corrected it."""
+    said_by = passage.fields.get("role") == "user" and passage.kind == "message"
+    return said_by and not passage.fields.get("contested_by")
+
+
+def _asked_fact(said: Passage, query: PassageQuery) -> Fact | None:
+    """The fact of a turn that the question names, or that is about the user: of others nobody has asked what holds."""
+    fact = Fact.of_turn(said.id, said.recorded_at, said.text, said.lang)
+    own = fact is not None and fact.own and len(said.text.split()) <= MAX_OWN_WORDS
+    named = fact is not None and (own or evidence.covers(query.text, query.lang, said.text, said.lang))
+    return fact if named else None
+
+
+async def later_acts(
+    index: PassageIndex, tenant: str, query: PassageQuery, facts: Sequence[Fact]
+) -> dict[str, LaterAct]:
+    """What the user's later statements do to facts, by the id of each that they do something to.
+
+    `query` says who asks, and when. Without vectors only what the words alone say.
+    """
+    if not facts:
+        return {}
+    said = " ".join(dict.fromkeys(word for fact in facts for word in fact.searched.split()))
+    later = replace(
+        query, text=said, limit=LATER, kinds=("message",), since=min(fact.at for fact in facts), context="", alone=True
+    )
+    hits = await index.search(tenant, COLLECTION, later)
+    turns = {hit.passage.id: hit for hit in hits if hit.passage.fields.get("role") == "user"}
+    found = [
+        each
+        for fact in facts
+        for hit in turns.values()
+        for each in mentions(fact, hit.passage.id, hit.passage.recorded_at, hit.passage.text, hit.passage.lang)
+    ][:MAX_MENTIONS]
+    texts = list(dict.fromkeys(said for each in found for said in each.masked))
+    vectors = dict(zip(texts, await index.vectors(texts), strict=True)) if texts else {}
+    return {fact: LaterAct(act, turns[each.turn]) for fact, (act, each) in acts(found, vectors).items()}
+
+
+def _link_marks(found: Sequence[Passage]) -> dict[str, Mark]:
     """The marks of turns that a later one corrects, where it is there, and of those that correct."""
     by_id = {message_of(each.id): each for each in found}
     marks: dict[str, Mark] = {}

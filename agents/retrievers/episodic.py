@@ -27,7 +27,7 @@ from agents.ports.models import Clock, TokenCounter
 from agents.ports.passages import Hit, Passage, PassageIndex
 from agents.ports.sessions import WorkingSets
 from agents.retrievers.base import RetrievalRequest, RetrievalResult, Retriever, not_shown
-from agents.turn_search import CANDIDATES, COLLECTION, contests, link_marks, others, past_turns, with_linked
+from agents.turn_search import CANDIDATES, COLLECTION, TurnsAsTheyHold, as_they_hold, contests, others, past_turns
 from schemas.base import derive
 from schemas.items import ConversationSummary, Item, Provenance, TimePoint
 from schemas.policy import ContextPolicy
@@ -141,13 +141,10 @@ class EpisodicRetriever(Retriever):
             return RetrievalResult([*events, *_listed(found[0], ask)], error)
         read = sum(len(hit.passage.text) for hits in found for hit in hits)
         kept, left_out = await beside_loop(read, partial(_judged, ask, limit, found))
-        search = partial(self._linked, ask)
-        items = await beside_loop(read, partial(_shown, ask, await with_linked(kept, search), events))
+        asker = ask.query(1, user_id=ask.plan.user_id, kinds=("message",))
+        held = await as_they_hold(self._index, ask.tenant, asker, kept)
+        items = await beside_loop(read, partial(_shown, ask, held, events))
         return RetrievalResult(items, error, not_shown(self.memory, left_out))
-
-    async def _linked(self, ask: RetrievalRequest, keys: tuple[str, ...]) -> Sequence[Hit]:
-        query = ask.query(len(keys), user_id=ask.plan.user_id, kinds=("message",))
-        return await self._index.search(ask.tenant, COLLECTION, replace(query, among=keys))
 
     async def _said(self, ask: RetrievalRequest, when: Span) -> RetrievalResult:
         """What was said at the time asked about, one line each: the time decides, and not the words."""
@@ -199,11 +196,12 @@ def _judged(
     return shown, [*left_out, *(replace(each, left_out="duplicate") for each in kept if each not in shown)]
 
 
-def _shown(ask: RetrievalRequest, found: Sequence[JudgedHit[Hit]], events: Sequence[TimePoint]) -> Sequence[Item]:
-    """What is shown of the hits, with the events, best first."""
-    marks = turn_currency.marks(ask.plan.query, ask.plan.lang, past_turns([each.hit for each in found]), ask.context)
-    marks |= link_marks([each.hit.passage for each in found])
-    shown = _raise_replacing(found, marks)
+def _shown(ask: RetrievalRequest, held: TurnsAsTheyHold, events: Sequence[TimePoint]) -> Sequence[Item]:
+    """What is shown of the turns, with the events, best first."""
+    turns = past_turns([each.hit for each in held.turns])
+    marks = {**turn_currency.marks(ask.plan.query, ask.plan.lang, turns, ask.context), **held.marks}
+    shown = _raise_replacing(held.turns, marks)
+    events = [event for event in events if event.message_id not in held.over]
     # A message and its dated event say the same: the more probable of the two is shown, or the message where it is
     # known whether its value is current.
     likely = {each.hit.passage.id: 1.0 if each.hit.passage.id in marks else each.probability for each in shown}

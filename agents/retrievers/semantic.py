@@ -18,13 +18,15 @@ from agents.core.documents.knowledge import PATH_JOINT
 from agents.core.language import text
 from agents.core.language.interrogatives import asks_for_documents
 from agents.core.retrieval import evidence
+from agents.core.retrieval.acts import Fact
 from agents.core.retrieval.evidence import JudgedHit
 from agents.document_search import CANDIDATES, COLLECTION, by_block
 from agents.errors import Unavailable
 from agents.ports.graph import GraphReader
 from agents.ports.models import Clock, TokenCounter
-from agents.ports.passages import Hit, PassageIndex
+from agents.ports.passages import Hit, Passage, PassageIndex
 from agents.retrievers.base import RetrievalRequest, RetrievalResult, Retriever, not_shown
+from agents.turn_search import MAX_SHOWN, later_acts
 from schemas.items import AccessLevel, Chunk, ClaimItem, Concept, Item, Knowledge, Provenance
 from schemas.memory import ClaimAsserted
 from schemas.policy import DEFAULT_POLICY, ContextPolicy
@@ -114,7 +116,8 @@ class SemanticRetriever(Retriever):
         items = {item.claim_id: item for item in found.claims.claims}
         of_others = [each for each in found.claims.asserted if _is_of_another(each, ask.plan.user_id)]
         own = [each for each in found.claims.asserted if each not in of_others]
-        claims = [_as_knowledge(items[each.claim.claim_id], each) for each in resolution.offered(own)]
+        known = [(items[each.claim.claim_id], each, NAMED) for each in resolution.offered(own)]
+        claims = await self._standing(ask, known[:MAX_CLAIMS])
         # Apart: what another says replaces nothing that one knows, and does not stand beside it.
         claims += [_as_said(items[each.claim.claim_id], each) for each in resolution.offered(of_others)]
         return [
@@ -137,10 +140,26 @@ class SemanticRetriever(Retriever):
         )
         items = {item.claim_id: item for item in found.claims}
         own = questions.own_claims(found.asserted, user_id, kinds)
-        return [
-            _as_knowledge(items[each.claim.claim_id], each, CONFIRMED)
-            for each in own[: MAX_CLAIMS_READ if kinds == questions.EVERYTHING else MAX_CLAIMS]
+        most = MAX_CLAIMS_READ if kinds == questions.EVERYTHING else MAX_CLAIMS
+        return await self._standing(ask, [(items[each.claim.claim_id], each, CONFIRMED) for each in own[:most]])
+
+    async def _standing(
+        self, ask: RetrievalRequest, known: Sequence[tuple[ClaimItem, CurrentClaim, float]]
+    ) -> list[Knowledge]:
+        """Claims as knowledge, without those that the user has taken back; with what ended those that are over."""
+        facts = [
+            Fact.of_claim(item.claim_id, item.recorded_at, (item.subject, item.attribute, item.value), each.claim.lang)
+            for item, each, _ in known
         ]
+        done = await later_acts(self._index, ask.tenant, ask.query(1, user_id=ask.plan.user_id), facts)
+        found = []
+        for item, each, score in known:
+            later, known_as = done.get(item.claim_id), _as_knowledge(item, each, score)
+            if later is None:
+                found.append(known_as)
+            elif later.act == "ends":
+                found.append(_as_ended(known_as, later.hit.passage))
+        return [*{each.id: each for each in found}.values()]
 
 
 def _is_of_another(claim: ClaimAsserted, user_id: str) -> bool:
@@ -199,6 +218,20 @@ def _as_knowledge(claim: ClaimItem, offered: CurrentClaim, score: float = NAMED)
         text=f"{claim.value} ({claim.text})",
         confidence=claim.confidence,
         holds=True if older else None,
+    )
+
+
+def _as_ended(known: Knowledge, by: Passage) -> Knowledge:
+    """The user's later statement instead of the claim that it ended."""
+    return known.model_copy(
+        update={
+            "id": by.id,
+            "provenance": Provenance(store="index", id=by.id),
+            "recorded_at": by.recorded_at,
+            "reason": f"said later; before: {known.text[:MAX_SHOWN]} ({known.recorded_at:%Y-%m-%d})",
+            "text": by.text,
+            "holds": True,
+        }
     )
 
 

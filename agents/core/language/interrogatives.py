@@ -31,6 +31,11 @@ def _telling() -> tuple[re.Pattern[str], re.Pattern[str]]:
     return framed("questions", _KEEPS), framed("questions", _ACKNOWLEDGED)
 
 
+@cache
+def _forgetting() -> re.Pattern[str]:
+    return framed("questions", r"\W*<<forgetting>>(?!\w)")
+
+
 def told(sentence: str) -> str:
     """The statement in a question that only asks to remember or to acknowledge it; empty for any other sentence."""
     said = composed(sentence).rstrip(" )\"'\u201d")
@@ -46,7 +51,7 @@ def told(sentence: str) -> str:
 
 def is_question(said: str) -> bool:
     """Whether a sentence is a question."""
-    if told(said):
+    if told(said) or _forgetting().match(flatten(composed(said))):
         return False
     return said.rstrip(" )\"'”").endswith("?") or _asking().match(flatten(composed(said))) is not None
 
