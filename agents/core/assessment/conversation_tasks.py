@@ -1,4 +1,4 @@
-"""Tasks that need no memory: arithmetic, and translating, summarising or rewording text of the conversation.
+"""Tasks that need no memory: arithmetic, verses, single words, and rewording text of the conversation.
 
 `Translate that` is about the last turn, `translate the refund policy` about something to be retrieved first. A task
 that brings its text, in quotation marks or after a colon, needs nothing else.
@@ -17,6 +17,7 @@ WORDS_OF_A_TEXT = 12
 # Operators that, without asking words, also occur in dates, document numbers and ranges.
 _BARE = re.compile(r"[\d.,]+ ?[/-] ?[\d.,/-]+|[\d.,]+ ?%?")
 _BY_ITSELF = frozenset("put make say write sum diz diga deixa deixe passa coloca escreve up".split())  # noqa: SIM905
+_NAME = re.compile(r"(?<=\w\W)[A-ZÀ-Ý][\w'-]*")
 # Marks that open a quotation, and those that end it.
 _QUOTES = (
     (re.compile(r"[\"\u201c\u00ab]"), re.compile(r"[\"\u201d\u00bb]")),
@@ -85,6 +86,31 @@ def is_on_the_conversation(said: str) -> bool:
 def _has_tail(words: tuple[str, ...]) -> bool:
     tail, around = pieces("tasks", "tail"), pieces("tasks", "object", "polite")
     return any(tiles(" ".join(words[at:]), tail, around) for at in range(len(words)) if words[at] != "up")
+
+
+def is_of_any_word(said: str) -> bool:
+    """Whether a message asks for verses on a thing, or for a rhyme, the spelling or the translation of a word.
+
+    What is known of the thing plays no part, unless it is a particular one: `a haiku about my telescope`.
+    """
+    found = _of_words().fullmatch(" ".join(text.words(said)))
+    if found is None:
+        return False
+    particular = lexicon("tasks").words("particular") | {text.fold(name) for name in _NAME.findall(said)}
+    of = next(filter(None, found.groups()))
+    return not any(word in particular or any(map(str.isdigit, word)) for word in of.split())
+
+
+@cache
+def _of_words() -> re.Pattern[str]:
+    words = lexicon("tasks")
+    polite = rf"(?:{words.pattern('polite')})"
+    into = rf"(?: (?:in|into|to|em|para|pra|pro) (?:o )?(?:{words.pattern('language')}))"
+    return re.compile(
+        rf"(?:{polite} )*(?:(?:{words.pattern('verse')}) (\S+(?: \S+){{0,4}}?)|"
+        rf"(?:{words.pattern('of_a_word')}) (\S+){into}?|(?:{words.pattern('saying')}) (\S+(?: \S+){{0,2}}){into})"
+        rf"(?: {polite})*"
+    )
 
 
 def brings_its_text(said: str) -> bool:

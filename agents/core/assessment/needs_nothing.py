@@ -126,6 +126,8 @@ def kind_of(said: str) -> Kind | None:
     whole = " ".join(words)
     if len(words) > MAX_WORDS or whole in REFUSALS or ABOUT_THE_USER.search(whole):
         return None
+    if conversation_tasks.is_of_any_word(asked):
+        return "task"
     if conversation_tasks.is_on_the_conversation(asked):
         return "rewording"
     if interrogatives.asks_for_documents(asked):

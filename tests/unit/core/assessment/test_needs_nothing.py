@@ -54,8 +54,40 @@ SUMS = (
     "2+2=",
     "twelve times three",
     "quanto dá 30 dividido por 4?",
+    "quanto é 96 a dividir por 8?",
     "raiz quadrada de 81",
     "add 12 and 30 please",
+)
+OF_ANY_WORD = (
+    "Write a sonnet about a lighthouse",
+    "can you make up a short four-line poem about autumn rain, please?",
+    "write me a bedtime story about a dragon",
+    "What rhymes with kettle?",
+    "give me three words that rhyme with orchard",
+    "Translate greenhouse into German",
+    "how do you say good night in Italian?",
+    "What's the plural of octopus",
+    "Escreva dois versos curtos sobre uma locomotiva",
+    "inventa-me uma adivinha sobre um relógio",
+    "que palavras rimam com farmácia",
+    "diz uma rima para janela",
+    "traduz a palavra telhado para inglês",
+    "como se diz padaria em alemão?",
+    "qual o plural de cidadão",
+)
+OF_A_PARTICULAR_THING = (
+    "Write a sonnet about my kettle",
+    "write a poem for Anna about the trip",
+    "write a story about Biscuit",
+    "What rhymes with our cat's name?",
+    "translate our contract into French",
+    "Write a user story about login",
+    "how do you say no to a client?",
+    "how do you spell my landlord's name",
+    "write a poem about order 18",
+    "Escreva um poema sobre a reforma",
+    "faz uma quadra sobre o barco do Zé",
+    "como se escreve o nome da minha chefe",
 )
 NO_SUMS = (
     "12/05",
@@ -132,6 +164,16 @@ def test_what_asks_or_tells_something_is_looked_up(said: str):
 @pytest.mark.parametrize("said", SUMS)
 def test_a_sum_needs_nothing(said: str):
     assert kind_of(said) == "task"
+
+
+@pytest.mark.parametrize("said", OF_ANY_WORD)
+def test_verses_and_words_that_stand_for_themselves_need_nothing(said: str):
+    assert needs_nothing(said, has_history=False)
+
+
+@pytest.mark.parametrize("said", OF_A_PARTICULAR_THING)
+def test_verses_and_words_of_a_particular_thing_are_looked_up(said: str):
+    assert not needs_nothing(said, has_history=False)
 
 
 @pytest.mark.parametrize("said", NO_SUMS)
