@@ -109,7 +109,7 @@ class Tail:
         """Records of all sources that their groups have not committed."""
         sources: dict[str, set[str]] = {}
         for stage in stages:
-            sources.setdefault(stage.consumer_group, set()).update(topic.name for topic in stage.reads)
+            sources.setdefault(stage.consumer_group, set()).update(topic.name for topic in stage.consumes)
         lags = await asyncio.gather(*(self._lag(group, topics) for group, topics in sources.items()))
         return sum(lags)
 

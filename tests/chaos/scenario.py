@@ -73,7 +73,7 @@ def brief(seed: int) -> Plan:
 def small(seed: int) -> Plan:
     """The short proof: 1,500 messages, a kill at seven points and three at random."""
     hot_names = (
-        "produce/depth/after", "produce/planner/before", "produce/assembler/after", "produce/cognition/after",
+        "produce/depth/after", "produce/retrieval/after", "produce/assembler/after", "produce/cognition/after",
         "write/tool-session/after",
     )  # fmt: skip
     hot = points.scattered(hot_names, seed=seed, longest=2)

@@ -110,7 +110,9 @@ FIRST = {
     **dict.fromkeys(("streams.stores.passages.qdrant_server", "streams.stores.passages.qdrant_requests"), ("server",)),
     "streams.stores": ("index", "graph"),
     "schemas": ("pure", "door"),
-    "agents.core.packs.join_table": ("joins", "policied", "pipeline"),
+    **dict.fromkeys(
+        ("agents.core.packs.join_table", "agents.core.packs.emitted_items"), ("joins", "policied", "pipeline")
+    ),
     "agents.core.packs": ("policied",),
     "agents.stages.depth": ("policied", "asked", "pipeline"),
     "agents.core.documents": ("documents",),

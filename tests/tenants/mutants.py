@@ -25,8 +25,8 @@ OTHER, EVERYONE = "beta", ("beta", "acme", "gama", "_public")
 NAME = "tenant"
 CHECKS = frozenset({"checked", "writable", "readable"})
 KEYS = frozenset({"key", "key_of"})
-# Names of things, not tenants: where they are mentioned nothing is decided.
-NOT_TENANTS = frozenset({"tenant_key"})
+# Names of things, not tenants: which tenant it is, is not decided where they are mentioned.
+NOT_TENANTS = frozenset({"tenant_key", "tenant_wide"})
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

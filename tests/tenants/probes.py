@@ -13,12 +13,12 @@ from urllib.parse import unquote
 import pytest
 
 from agents.errors import Rejected
-from schemas.base import PUBLIC_TENANT, entity_key
+from schemas.base import PUBLIC_TENANT, entity_key, message_key
 from streams.stores.graph import cypher, queries
 from streams.stores.graph.kglite_engine import KgliteGraph
 from streams.stores.graph.knowledge_rows import entity_id, theme_id
 from streams.stores.graph.memory import InMemoryGraph
-from streams.stores.graph.rows import Edge, NodeInsert, NodeUpsert, RowBatch, term_id
+from streams.stores.graph.rows import ANYBODY, SHARED, Edge, NodeInsert, NodeUpsert, RowBatch, term_id
 from streams.stores.graph.schema import LINK_ENDS
 from streams.stores.graph.store import Engine
 from streams.stores.tenant import node_id
@@ -293,13 +293,15 @@ async def poison(store: Any) -> None:
 
 
 async def _undocumented(store: Any) -> None:
-    """A theme of ours that no document of ours is about."""
+    """A theme of ours that no document of ours is about, and a decision on a message that is not there."""
     own = node_id(ACME.name, "t-alone")
     named = {"nome": "prazo alone", "nivel": "sub", "term_keys": ["praz"]}
     theme = NodeUpsert("Tema", own, ACME.name, NOON, named, NOON)
     term = Edge("HAS_TERM:Tema", own, node_id(ACME.name, term_id("praz")), ACME.name, ACME.name, {})
     above = Edge("SUBTEMA_DE", own, node_id(ACME.name, theme_id("macro", "viagens")), ACME.name, ACME.name, {})
     await store.engine.write(RowBatch((), (theme,), (term, above), ()))
+    alone = memories.decision(said(ACME)).model_copy(update={"id": "d-alone", "message_id": "m-none"})
+    await store.write_decisions([received(alone, ACME.name)])
 
 
 async def clean(store: Any) -> None:
@@ -332,13 +334,19 @@ async def bare(store: Any, everyone: Sequence[Tenant]) -> None:
 TENANTS, TERMS = (ACME.name, BETA.name, PUBLIC_TENANT), ("prazo", "praz")
 ASKED: dict[str, Any] = {
     "tenant": ACME.name, "tenants": [ACME.name, PUBLIC_TENANT], "user_id": "ana", "conversation_id": "c1",
-    "document_id": "d2", "after": "", "client_id": "web", "subjects": ["prazo"], "terms": [*TERMS],
+    "reader": "ana", "anybody": ANYBODY, "shared": SHARED,
+    "document_id": "d2", "after": "", "client_id": "web", "message_id": "m1", "subjects": ["prazo"], "terms": [*TERMS],
     "signature": "sig", "most": 50, "access": 9, "as_of": LATER, "limit": 99, "since": NOON, "until": LATER,
     "term_ids": [node_id(tenant, term_id(key)) for tenant in TENANTS for key in TERMS],
 }  # fmt: skip
 DECISION = memories.decision("x").id
 IDS = ("m1", "s1", "k1", "k2", "k3", "k4", "pr1", "ana", "x-claim", "d1", "ch1", "co1", "q1", DECISION)
-IDS += (entity_id("name", "Aurora"), theme_id("macro", "viagens"), theme_id("sub", "Prazo"))
+IDS += (
+    message_key("web", "c1", "m1"),
+    entity_id("name", "Aurora"),
+    theme_id("macro", "viagens"),
+    theme_id("sub", "Prazo"),
+)
 
 
 def parameters(text: str) -> list[dict[str, Any]]:

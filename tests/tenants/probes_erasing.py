@@ -10,7 +10,7 @@ from agents.core.conversation.session_state import MAX_FRAMES
 from agents.stages.eraser import Eraser
 from agents.stages.indexer import TurnIndexer
 from agents.stages.writers import SummaryWriter
-from schemas.base import PUBLIC_TENANT, Conversation, entity_key
+from schemas.base import PUBLIC_TENANT, Conversation, entity_key, message_key
 from schemas.memory import ErasureIssued
 from streams.stores.graph import queries
 from streams.stores.graph.erasing import ERASABLE
@@ -26,6 +26,8 @@ from tests.tenants.probes import ACME, BETA, LATER, NONE, refused
 
 ALL = Erasure(99, LATER)
 BOTH = (ACME, BETA)
+# The message of the claims of another conversation.
+ELSEWHERE = message_key("web", "c9", "m1")
 
 
 async def graph(opened: Callable[[], AbstractAsyncContextManager[Any]]) -> None:
@@ -41,7 +43,8 @@ async def graph(opened: Callable[[], AbstractAsyncContextManager[Any]]) -> None:
         await store.erase(ACME.name, found)
         assert await store.note_erasure(mine, Erasure(1, NOON)) is None
         left = await _erasable(store, ACME)
-        assert {id_ for _, id_ in left} == {node_id(ACME.name, each) for each in ("k5", "k6", "n1", "q0")}, left
+        others = ("k5", "k6", "n1", "q0", ELSEWHERE)
+        assert {id_ for _, id_ in left} == {node_id(ACME.name, each) for each in others}, left
         assert await _erasable(store, BETA) == before[BETA.name]
         assert await store.erased(ACME.name, [mine, theirs]) == {mine: ALL}
         assert await store.erased(BETA.name, [mine, theirs]) == {}
@@ -79,7 +82,7 @@ async def _come_late(store: Any) -> None:
     """A decision whose message is not there yet, then everything again, of both."""
     for tenant in BOTH:
         named = {"message_id": "m9", "id": f"late-{tenant.name}", "conversation_id": "c1", "seq": None}
-        unplaced = memories.decision(said(tenant)).model_copy(update={**named, "client_id": "elsewhere"})
+        unplaced = memories.decision(said(tenant)).model_copy(update=named)
         if tenant is ACME:
             await store.write_decisions([received(unplaced, tenant.name)])
             late = memories.turn(said(tenant)).model_copy(update={"message_id": "m9"})
@@ -123,21 +126,23 @@ async def sets(make: Callable[[], Any]) -> None:
 
 
 class _LateGraph:
-    """A graph in which a conversation is erased while one of its records is stored."""
+    """A graph in which a conversation is erased while one of its records is indexed."""
 
-    def __init__(self) -> None:
+    def __init__(self, index: MemoryPassageIndex) -> None:
+        self._index = index
         self.asked: list[str] = []
 
     async def erased(self, tenant: str, conversations: Any) -> Mapping[Conversation, Erasure]:
         self.asked.append(tenant)
-        return dict.fromkeys(conversations, ALL) if len(self.asked) % 2 == 0 else {}
+        return dict.fromkeys(conversations, ALL) if self._index._indexed else {}
 
     async def write_summaries(self, rows: Any) -> None: ...
 
 
 async def stages() -> None:
     """What was indexed while its conversation was erased is taken out again, for whom it was said."""
-    index, late = MemoryPassageIndex(HashingEmbedder()), _LateGraph()
+    index = MemoryPassageIndex(HashingEmbedder())
+    late = _LateGraph(index)
     for tenant in BOTH:
         await memories.index(MemoryPassageIndex(HashingEmbedder(), admin=True), [tenant])
     for tenant in BOTH:
@@ -146,7 +151,7 @@ async def stages() -> None:
         assert kept == ()
         await SummaryWriter(late, index).handle(received(memories.summary(said(tenant)), tenant.name))  # type: ignore[arg-type]
     assert not index._indexed
-    assert late.asked == [ACME.name] * 4 + [BETA.name] * 4
+    assert late.asked == [ACME.name] * 7 + [BETA.name] * 7
 
 
 async def eraser(opened: Callable[[], AbstractAsyncContextManager[Any]]) -> None:
@@ -172,7 +177,8 @@ async def eraser(opened: Callable[[], AbstractAsyncContextManager[Any]]) -> None
         assert {owner for _, owner, _ in index._indexed} == {BETA.name}
         assert len(index._indexed) == 3
         assert await _erasable(store, BETA) == before
-        assert not any(label == "Message" for label, _ in await _erasable(store, ACME))
+        messages = {id_ for label, id_ in await _erasable(store, ACME) if label == "Message"}
+        assert messages == {node_id(ACME.name, ELSEWHERE)}
 
 
 async def eraser_of_persons(opened: Callable[[], AbstractAsyncContextManager[Any]]) -> None:

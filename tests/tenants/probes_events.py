@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from agents.core.documents import knowledge
-from agents.core.packs import join_table
+from agents.core.packs import emitted_items, join_table
 from agents.core.packs.pack_ledger import Lacking
 from agents.core.quarantine.sources import NOTHING, Quarantines
 from agents.errors import Rejected
@@ -50,7 +50,7 @@ def pipeline() -> None:
             hand_in(fathom, tenant)
         for tenant in THREE:
             talk(fathom, tenant, SAYINGS[:4])
-        fathom.crash("assembler")
+        fathom.crash("depth")
         for tenant in THREE:
             talk(fathom, tenant, SAYINGS[4:], 4)
         events = shown(fathom)
@@ -277,7 +277,7 @@ def joins() -> None:
     """What the assembler remembers of a pack before, and writes of a late part, is of one tenant."""
     [example] = EXAMPLES.glob("d2-degraded*.json")
     pack = ContextPack.model_validate(orjson.loads(example.read_bytes())["value"])
-    about = {join_table._subject(tenant.name, pack) for tenant in THREE}
+    about = {emitted_items._subject(tenant.name, pack) for tenant in THREE}
     assert len(about) == 3
     [part] = (EXAMPLES.parent / "packs.partial").glob("part-episodic-d3*.json")
     found = PartFound.model_validate(orjson.loads(part.read_bytes())["value"])

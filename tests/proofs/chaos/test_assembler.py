@@ -1,11 +1,15 @@
-"""The assembler is killed: with joins open, and at every place where it sends or commits."""
+"""The assembler of the split layout is killed: with joins open, and at every place where it sends or commits."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from itertools import islice
 
 import pytest
 
 from schemas.topics import CONTEXT_PACKS
+from streams.kafka.security import PLAINTEXT
+from streams.runtime.layout import cluster
 from streams.topology import stages_of
 from tests.chaos import checker, messages, scenario
 from tests.chaos.checker import by_stream, check
@@ -28,6 +32,14 @@ POINTS = (
 )
 
 
+@asynccontextmanager
+async def _split(servers: Servers, **settings: str) -> AsyncIterator[Run]:
+    """A run on a cluster of the split layout."""
+    async with scenario.started(PLAN, servers, FATHOM_LAYOUT="split", **settings) as going:
+        await cluster.enter_split(servers.bootstrap, PLAINTEXT)
+        yield going
+
+
 async def _until(going: Run, stream: str, count: int) -> None:
     """Wait for so many different events of a stream."""
     async with asyncio.timeout(60):
@@ -45,7 +57,7 @@ def _questions(count: int) -> list[Message]:
 @pytest.mark.covers("AC-30", "CF-68")
 def test_fifty_open_joins_survive_a_kill_and_give_one_pack_each(servers: Servers) -> None:
     async def kill_with_open_joins() -> tuple[list[dict[str, object]], checker.Verdict, int]:
-        async with scenario.started(PLAN, servers, **PATIENT) as going:
+        async with _split(servers, **PATIENT) as going:
             await asyncio.gather(going.fleet.join("front", FRONT), going.fleet.join("assembler", ("assembler",)))
             await going.send(iter(_questions(JOINS)), JOINS)
             await _until(going, checker.OPENS, JOINS)
@@ -70,7 +82,7 @@ def test_fifty_open_joins_survive_a_kill_and_give_one_pack_each(servers: Servers
 @pytest.mark.covers("CF-67", "CF-68", "AC-29")
 def test_an_assembler_killed_wherever_it_sends_or_commits_sends_every_pack_once(servers: Servers) -> None:
     async def kill_at_each_point() -> tuple[checker.Verdict, list[str], list[str]]:
-        async with scenario.started(PLAN, servers) as going:
+        async with _split(servers) as going:
             fleet = going.fleet
             await asyncio.gather(
                 fleet.join("front", (*FRONT, "retrieval", "learning")),
@@ -78,7 +90,7 @@ def test_an_assembler_killed_wherever_it_sends_or_commits_sends_every_pack_once(
             )
             every = messages.messages(among=PLAN.conversations, seed=PLAN.seed)
             await going.send(every, PLAN.total, [fleet.spent])
-            await going.drained(stages_of((*FRONT, "retrieval", "assembler", "learning")))
+            await going.drained(stages_of((*FRONT, "retrieval", "assembler", "learning"), "split"))
             kinds = [event.kind for event in fleet.kills]
             return check(going.evidence(), with_graph=False, with_cognition=False), kinds, fleet.failures
 
