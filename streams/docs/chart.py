@@ -6,32 +6,34 @@ from streams.config import Settings
 from streams.kafka.topics_plan import TopicSpec, wanted
 from streams.runtime import access
 from streams.runtime.access import Rights
-from streams.topology import GROUPS, STAGES, stages_of
+from streams.topology import LAYOUTS, groups_of
 
 PATH = "deploy/helm/fathom/files/plan.json"
 
 
 def plan() -> dict[str, Any]:
-    """The groups in their order, the rights of `serve` and `audit seal`, and all topics, dead letters included."""
+    """The groups of each layout in their order, the rights beside them, and all topics, dead letters included."""
     return {
         "made": "by `make docs` from the topology: change that, not this file",
-        "groups": [_group(name) for name in GROUPS],
+        "layouts": {layout: [_group(name, layout) for name in groups_of(LAYOUTS[layout])] for layout in LAYOUTS},
         "serve": _rights(access.of_serve()),
         "seal": _rights(access.of_seal()),
+        # An operator's, for whom the chart makes no user.
+        "layout": _rights(access.of_layout()),
         "topics": [_topic(topic) for topic in wanted(Settings.model_fields["partitions"].default)],
     }
 
 
-def _group(name: str) -> dict[str, Any]:
-    stages = [stage for stage in STAGES if stage.group_name == name]
+def _group(name: str, layout: str) -> dict[str, Any]:
+    stages = [stage for stage in LAYOUTS[layout] if stage.group_name == name]
     return {
         "name": name,
         "consumerGroup": stages[0].consumer_group,
         "stages": [stage.name for stage in stages],
         "reads": sorted({topic.name for stage in stages for topic in stage.consumes}),
         # A process of its own beside the worker holds the sentence encoder.
-        "encoder": any(stage.passages for stage in stages_of([name])),
-        "acls": _rights(access.of_group(name)),
+        "encoder": any(stage.passages for stage in stages),
+        "acls": _rights(access.of_group(name, layout)),
     }
 
 

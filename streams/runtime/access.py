@@ -23,6 +23,7 @@ from schemas.topics import (
     MEMORY_QUARANTINES,
     MEMORY_VOTES,
     MESSAGES_IN,
+    PACKS_PARTIAL,
     PROGRESS_EVENTS,
     TOOLS_CALLS_IN,
     TOOLS_CALLS_OUT,
@@ -32,9 +33,9 @@ from schemas.topics import (
 from streams.config import Settings
 from streams.kafka import topics_admin, topics_plan
 from streams.kafka.security import Security
-from streams.runtime.layout.cluster import JOIN
+from streams.runtime.layout.cluster import GROUPS, HEAD, JOIN
 from streams.stage import Stage
-from streams.topology import STAGES
+from streams.topology import CHAINED_PATH, LAYOUTS, SPLIT_PATH, groups_of
 from streams.views import tool_log, turn_log, vote_log
 
 # What a view of the log reads without a group, by the topic whose partitions decide what it holds.
@@ -64,23 +65,34 @@ class Rights:
     group: str | None = None
     # Others, of which it is asked how far they are.
     asked: tuple[str, ...] = ()
+    # Others, whose places are set.
+    moved: tuple[str, ...] = ()
 
     @property
     def groups(self) -> Mapping[str, tuple[str, ...]]:
-        own = {self.group: ("Read",)} if self.group else {}
-        return own | dict.fromkeys(self.asked, ("Describe",))
+        own = (self.group,) if self.group else ()
+        return dict.fromkeys((*own, *self.moved), ("Read",)) | dict.fromkeys(self.asked, ("Describe",))
 
 
-def of_group(name: str) -> Rights:
-    """The rights of a worker with all stages of this group; raises `KeyError` for an unknown one."""
-    stages = [stage for stage in STAGES if stage.group_name == name]
+def of_group(name: str, layout: str = "chained") -> Rights:
+    """The rights of a worker with all stages of this group in a layout; raises `KeyError` for an unknown one."""
+    stages = [stage for stage in LAYOUTS[layout] if stage.group_name == name]
     if not stages:
         raise KeyError(name)
-    awaited = {topic.name: group for stage in stages for topic, group in stage.awaited.items()}
-    operations = _operations(_reads(stages), _writes(stages), awaited)
-    # Its layout is read from what the join of the split one has committed.
-    join = {JOIN} if any(stage.first for stage in stages) else set()
-    return Rights(operations, stages[0].consumer_group, tuple(sorted({*awaited.values(), *join})))
+    group, asked = stages[0].consumer_group, dict[str, str]()
+    for stage in stages:
+        asked |= {topic.name: writers for topic, writers in stage.awaited.items()}
+    if name in groups_of((*CHAINED_PATH, *SPLIT_PATH)):
+        # A worker of the path learns the layout by what the join of the split one has committed, topic by topic.
+        asked |= {PACKS_PARTIAL.name: JOIN}
+    operations = _operations(_reads(stages), _writes(stages), asked)
+    return Rights(operations, group, tuple(sorted({*asked.values()} - {group})))
+
+
+def of_layout() -> Rights:
+    """The rights of `fathom layout`, which sets the places of the groups that only the split layout has."""
+    read = {MESSAGES_IN.name, *(name for topics in GROUPS.values() for name in topics)}
+    return Rights(_operations(read, ()), asked=(HEAD,), moved=tuple(sorted(GROUPS)))
 
 
 def of_serve() -> Rights:
@@ -104,8 +116,8 @@ def topics_of(stages: Iterable[Stage]) -> frozenset[str]:
 def _reads(stages: Iterable[Stage]) -> list[str]:
     found: list[str] = []
     for stage in stages:
-        found += [topic.name for topic in stage.reads]
-        found += [name for topic in stage.reads for name in VIEWS.get(topic, ())]
+        found += [topic.name for topic in stage.consumes]
+        found += [name for topic in stage.consumes for name in VIEWS.get(topic, ())]
         if stage.own_output is not None:
             found.append(stage.own_output.name)
         if stage.hiding:

@@ -18,7 +18,7 @@ from streams.kafka.producer import STOP_LIMIT_S as PRODUCER_LIMIT_S
 from streams.kafka.topics_plan import wanted
 from streams.runtime import access
 from streams.runtime.app import HANDOVER_S
-from streams.topology import GROUPS, stages_of
+from streams.topology import LAYOUTS, groups_of, stages_of
 from tests.checkout import ROOT
 from tests.proofs.deploy import tools
 from tests.servers.install import InstallError
@@ -57,7 +57,8 @@ MTLS = LEAST | {
     "seal": {"enabled": True, "every": 5},
 }
 PLAIN = LEAST | {"kafka": {"bootstrapServers": "k:9092", "security": "PLAINTEXT"}, "serve": {"enabled": False}}
-RENDERED = {"least": LEAST, "all": ALL, "mtls": MTLS, "plain": PLAIN}
+SPLIT = ALL | {"layout": "split", "groups": {"planner": {"replicas": 2}}}
+RENDERED = {"least": LEAST, "all": ALL, "mtls": MTLS, "plain": PLAIN, "split": SPLIT}
 
 Given = dict[str, Any]
 Kinds = dict[str, list[dict[str, Any]]]
@@ -103,6 +104,21 @@ def everything() -> Kinds:
     return by_kind(ALL)
 
 
+@pytest.fixture(scope="module", params=LAYOUTS)
+def layout(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def laid_out(layout: str) -> Kinds:
+    """Everything, in each layout of the pack path."""
+    return by_kind(ALL | {"layout": layout})
+
+
+def deployed(layout: str) -> tuple[str, ...]:
+    return groups_of(LAYOUTS[layout])
+
+
 def pods(kinds: Kinds) -> list[dict[str, Any]]:
     return [each["spec"]["template"]["spec"] for each in kinds["Deployment"]]
 
@@ -146,10 +162,18 @@ def test_a_field_that_is_unknown_would_be_noticed() -> None:
     assert "terminationGracePeriod" in done.stdout
 
 
-def test_there_is_a_deployment_for_each_group_and_its_command_runs_that_one(kinds: Kinds) -> None:
-    commands = [pod["containers"][0]["command"] for pod in pods(kinds)]
-    assert [command[2] for command in commands if command[1] == "worker"] == list(GROUPS)
-    assert all(stages_of([command[2]]) for command in commands if command[1] == "worker")
+def test_there_is_a_deployment_for_each_group_of_the_layout_and_its_command_runs_that_one(
+    laid_out: Kinds, layout: str
+) -> None:
+    commands = [pod["containers"][0]["command"] for pod in pods(laid_out)]
+    assert [command[2] for command in commands if command[1] == "worker"] == list(deployed(layout))
+    assert all(stages_of([command[2]], layout) for command in commands if command[1] == "worker")
+    found = [environment(laid_out, pod) for pod in pods(laid_out) if pod["containers"][0]["name"] == "worker"]
+    assert {config.load(each).layout for each in found} == {layout}
+
+
+def test_without_a_word_the_layout_is_what_fathom_has_of_itself(everything: Kinds) -> None:
+    assert everything == by_kind(ALL | {"layout": config.Settings.model_fields["layout"].default})
 
 
 def test_every_setting_is_one_that_fathom_takes(kinds: Kinds) -> None:
@@ -224,16 +248,16 @@ def test_one_pod_of_each_kind_may_be_away_and_budgets_find_their_pods(kinds: Kin
     assert len(kinds["PodDisruptionBudget"]) == len(labels)
 
 
-def test_scaling_follows_the_lag_of_every_topic_and_stays_within_the_partitions(everything: Kinds) -> None:
-    for scaled, group in zip(everything["ScaledObject"], GROUPS, strict=True):
+def test_scaling_follows_the_lag_of_every_topic_and_stays_within_the_partitions(laid_out: Kinds, layout: str) -> None:
+    for scaled, group in zip(laid_out["ScaledObject"], deployed(layout), strict=True):
         spec = scaled["spec"]
         assert (spec["minReplicaCount"], spec["maxReplicaCount"]) == (1, 3)
         asked = {trigger["metadata"]["topic"] for trigger in spec["triggers"]}
-        assert asked == {topic.name for stage in stages_of([group]) for topic in stage.reads}
+        assert asked == {topic.name for stage in stages_of([group], layout) for topic in stage.consumes}
         for trigger in spec["triggers"]:
             assert trigger["metadata"]["excludePersistentLag"] == "true"
-            assert trigger["metadata"]["consumerGroup"] == stages_of([group])[0].consumer_group
-    assert all("replicas" not in each["spec"] for each in everything["Deployment"] if "worker" in str(each["metadata"]))
+            assert trigger["metadata"]["consumerGroup"] == stages_of([group], layout)[0].consumer_group
+    assert all("replicas" not in each["spec"] for each in laid_out["Deployment"] if "worker" in str(each["metadata"]))
 
 
 def test_topics_are_those_of_the_plan_with_its_settings(everything: Kinds) -> None:
@@ -245,9 +269,9 @@ def test_topics_are_those_of_the_plan_with_its_settings(everything: Kinds) -> No
         assert made["config"] == topic.config
 
 
-def test_each_user_has_the_rights_of_its_process_literally_and_no_others(everything: Kinds) -> None:
-    users = {each["metadata"]["name"]: each["spec"]["authorization"]["acls"] for each in everything["KafkaUser"]}
-    rights = {group: access.of_group(group) for group in GROUPS} | {
+def test_each_user_has_the_rights_of_its_process_literally_and_no_others(laid_out: Kinds, layout: str) -> None:
+    users = {each["metadata"]["name"]: each["spec"]["authorization"]["acls"] for each in laid_out["KafkaUser"]}
+    rights = {group: access.of_group(group, layout) for group in deployed(layout)} | {
         "serve": access.of_serve(),
         "seal": access.of_seal(),
     }
@@ -258,7 +282,7 @@ def test_each_user_has_the_rights_of_its_process_literally_and_no_others(everyth
         topics = {a["resource"]["name"]: tuple(a["operations"]) for a in acls if a["resource"]["type"] == "topic"}
         groups = {a["resource"]["name"]: tuple(a["operations"]) for a in acls if a["resource"]["type"] == "group"}
         assert (topics, groups) == (given.topics, given.groups)
-    for deployment in everything["Deployment"]:
+    for deployment in laid_out["Deployment"]:
         [user] = [
             e["value"] for e in deployment["spec"]["template"]["spec"]["containers"][0]["env"]
             if e["name"] == "FATHOM_KAFKA_USER"
@@ -302,8 +326,13 @@ def test_the_version_is_that_of_the_package() -> None:
         ({"stores": LEAST["stores"] | {"keys": {"url": "redis://k:6379/0"}}}, "stores.keys.masterKeySecret is missing"),
         ({"stores": LEAST["stores"] | {"keys": {"masterKeySecret": "keys"}}}, "stores.keys.url is missing"),
         ({"serve": {}}, "serve.tokensSecret is missing"),
-        ({"groups": {"plannner": {"replicas": 2}}}, "groups.plannner is no group; there are depth, planner"),
-        ({"groups": {"planner": {"replicas": 99}}}, "replicas beyond the partitions have nothing to read"),
+        (
+            {"groups": {"depht": {"replicas": 2}}},
+            "groups.depht is no group of the layout chained; there are depth, learning",
+        ),
+        ({"groups": {"planner": {"replicas": 2}}}, "groups.planner is no group of the layout chained"),
+        ({"layout": "spilt"}, "layout"),
+        ({"groups": {"depth": {"replicas": 99}}}, "replicas beyond the partitions have nothing to read"),
         ({"strimzi": {"enabled": True}}, "strimzi.cluster is missing"),
         ({"worker": {"terminationGracePeriodSeconds": 10}}, "terminationGracePeriodSeconds"),
         ({"kafkaa": {}}, "kafkaa"),

@@ -69,10 +69,10 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- $_ := required "strimzi.cluster is missing: name the Kafka resource" .Values.strimzi.cluster -}}
 {{- end -}}
 {{- $known := list -}}
-{{- range (include "fathom.plan" . | fromJson).groups }}{{ $known = append $known .name }}{{ end -}}
+{{- range get (include "fathom.plan" . | fromJson).layouts .Values.layout }}{{ $known = append $known .name }}{{ end -}}
 {{- range $name, $_ := .Values.groups -}}
 {{- if not (has $name $known) -}}
-{{- fail (printf "groups.%s is no group; there are %s" $name (join ", " $known)) -}}
+{{- fail (printf "groups.%s is no group of the layout %s; there are %s" $name $.Values.layout (join ", " $known)) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
@@ -103,6 +103,7 @@ FATHOM_LOG_FORMAT: json
 {{- /* The environment of every process that works on the stores. */ -}}
 {{- define "fathom.settings" -}}
 {{ include "fathom.kafkaSettings" . }}
+FATHOM_LAYOUT: {{ .Values.layout | quote }}
 {{- if not .Values.stores.redis.urlSecret }}
 FATHOM_REDIS_URL: {{ .Values.stores.redis.url | quote }}
 {{- end }}
