@@ -16,8 +16,9 @@ from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.admin.config_resource import ConfigResourceType
 from aiokafka.conn import AIOKafkaConnection, CloseReason
 from aiokafka.consumer import fetcher
-from aiokafka.errors import ConsumerStoppedError, KafkaConnectionError, KafkaTimeoutError
+from aiokafka.errors import ConsumerStoppedError, KafkaConnectionError, KafkaTimeoutError, for_code
 from aiokafka.protocol.api import Request, RequestStruct, Response
+from aiokafka.protocol.commit import OffsetFetchRequest
 from aiokafka.protocol.types import Array, Boolean, Int8, Int16, Int32, Schema, String
 from aiokafka.structs import OffsetAndMetadata
 
@@ -40,6 +41,7 @@ def prepare() -> None:
     fetcher.MemoryRecords, fetcher.PartitionRecords = FetchedBytes, FetchedRecords
     if AIOKafkaConnection.send is STOCK_SEND:
         AIOKafkaConnection.send = sends(STOCK_SEND)
+        AIOKafkaAdminClient._send_request = asks(AIOKafkaAdminClient._send_request)
 
 
 def check_version(installed: str) -> None:
@@ -69,6 +71,23 @@ def sends(stock: Callable[..., Any]) -> Callable[..., Any]:
             raise KafkaConnectionError(f"Connection at {self.host}:{self.port} broken: {error}") from error
 
     return send
+
+
+def asks(stock: Callable[..., Any]) -> Callable[..., Any]:
+    """The method that asks as an administrator, which raises what is wrong with a whole answer about offsets.
+
+    aiokafka does not look there, and what a coordinator that is still loading answers reads as a group that has
+    committed nothing.
+    """
+
+    @wraps(stock)
+    async def ask(self: AIOKafkaAdminClient, request: "Request[Any]", node_id: int | None = None) -> Any:
+        answer = await stock(self, request, node_id)
+        if isinstance(request, OffsetFetchRequest) and (code := getattr(answer, "error_code", 0)):
+            raise for_code(code)(f"Unable to get the offsets of {request._consumer_group}")
+        return answer
+
+    return ask
 
 
 # --- producers

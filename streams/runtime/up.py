@@ -23,10 +23,9 @@ from pathlib import Path
 from socket import socket
 from typing import TYPE_CHECKING, cast
 
-from agents.errors import Unavailable
 from streams.broker.process import BrokerProcess
 from streams.config import Settings, secret
-from streams.kafka.security import Security, security_of
+from streams.kafka.security import security_of
 from streams.listening import listening
 from streams.runtime import data_dir as homes
 from streams.runtime.embedded import broker as embedded_broker
@@ -49,8 +48,6 @@ if TYPE_CHECKING:
 
 LOGGER = logging.getLogger("fathom.up")
 INTERRUPTED = 130
-RETRY_S = 0.5
-LOG_EVERY_S = 5.0
 POLL_S = 0.25
 REACHABLE_S = 10.0
 # Thresholds of the garbage collector: a record makes about a hundred objects without cycles, and collecting every 700
@@ -149,7 +146,7 @@ async def consuming(
             served, bootstrap = api and api(), settings.broker
             _tell("opening the stores, and connecting to the broker")
             stores = await _open_stores(stack, store_settings(settings, stages))
-            await _until_reachable(bootstrap, security_of(settings))
+            await at_start.until_reachable(bootstrap, security_of(settings))
         else:
             bootstrap, stores, served = await _start_embedded(stack, settings, stages, home, port, ended, api)
         filling = await refill(settings, stores, missing, bootstrap) if refill and stores.unfilled else None
@@ -313,26 +310,6 @@ async def _finish(
                 await asyncio.sleep(POLL_S)
         finally:
             await worker.stop()
-
-
-async def _until_reachable(bootstrap: str, security: Security) -> None:
-    """Wait for an external broker, logging every five seconds; raises `BrokerRejected` when it refuses us."""
-    from streams.kafka.topics_admin import existing
-
-    logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
-    loop = asyncio.get_running_loop()
-    log_at = loop.time()
-    while True:
-        try:
-            await existing(bootstrap, security)
-            return
-        except Unavailable as error:
-            if loop.time() >= log_at:
-                metrics.log(
-                    LOGGER, logging.WARNING, "broker.waiting", broker=bootstrap, why=error.detail, next="trying again"
-                )
-                log_at = loop.time() + LOG_EVERY_S
-        await asyncio.sleep(RETRY_S)
 
 
 def _report(stack: AsyncExitStack, failing: Awaitable[BaseException], ended: "asyncio.Future[BaseException]") -> None:

@@ -12,9 +12,10 @@ from typing import Literal
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient
+from aiokafka.errors import GroupAuthorizationFailedError
 from aiokafka.structs import OffsetAndMetadata
 
-from schemas.topics import CONTEXT_PACKS, MESSAGES_IN
+from schemas.topics import CONTEXT_PACKS, MESSAGES_IN, PACKS_PARTIAL
 from streams.config import ConfigError
 from streams.kafka import clients
 from streams.kafka.ledger import LOOK_BACK_MS
@@ -42,7 +43,11 @@ async def layout_of(bootstrap: str, security: Security) -> Layout:
 
 async def layout_by(admin: AIOKafkaAdminClient) -> Layout:
     """The same, by a client that is there."""
-    committed = await admin.list_consumer_group_offsets(JOIN)
+    try:
+        committed = await admin.list_consumer_group_offsets(JOIN)
+    except GroupAuthorizationFailedError as refused:
+        needed = f"Describe on the group {JOIN} and the topic {PACKS_PARTIAL.name}"
+        raise ConfigError(f"our user may not see the layout of the pack path: give it {needed}") from refused
     held = [each.metadata for each in committed.values() if each.offset >= 0]
     return "split" if held and not all(metadata == LEFT for metadata in held) else "chained"
 
