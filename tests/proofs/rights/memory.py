@@ -4,7 +4,6 @@ import asyncio
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -16,7 +15,6 @@ from schemas.topics import (
     FEEDBACK_IN,
     MEMORY_CLAIMS,
     MEMORY_DECISIONS,
-    PACKS_PARTIAL,
 )
 from streams.docs import examples
 from streams.docs.examples import Example
@@ -25,8 +23,6 @@ from streams.runtime.stores import Stores
 from streams.stores.settings import StoreSettings
 
 TALK = Conversation(tenant="aurora", client_id="intranet-web", conversation_id="farol-2025-03-10")
-# A join that lacks parts waits so long; then the assembler tells a quiet partition the time.
-DEADLINE = timedelta(seconds=2)
 
 
 @contextmanager
@@ -68,15 +64,6 @@ def feedback() -> tuple[str, bytes, bytes, dict[str, str]]:
     assert isinstance(said.value, dict)
     value = {**said.value, "message_id": decided["message_id"], "pack_id": decided["pack_id"]}
     return FEEDBACK_IN.name, said.key.encode(), json.dumps(value).encode(), said.headers
-
-
-def join() -> tuple[str, bytes, bytes, dict[str, str]]:
-    """A new join that nothing answers."""
-    opened = _one(PACKS_PARTIAL.name, "join-opened-d2-en")
-    assert isinstance(opened.value, dict)
-    due = (datetime.now(UTC) + DEADLINE).isoformat()
-    value = {**opened.value, "pack_id": str(uuid4()), "message_id": str(uuid4()), "deadline_at": due}
-    return PACKS_PARTIAL.name, opened.key.encode(), json.dumps(value).encode(), opened.headers
 
 
 def step() -> tuple[str, bytes, bytes, dict[str, str]]:

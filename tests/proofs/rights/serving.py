@@ -94,9 +94,18 @@ async def calls(on: Site) -> dict[str, int]:
 
 def sealed(on: Site) -> int:
     """The exit code of `fathom audit seal` as its user."""
+    return _ran(on, "seal", "audit", "seal")
+
+
+def switched(on: Site, layout: str) -> int:
+    """The exit code of `fathom layout` as its user."""
+    return _ran(on, "layout", "layout", layout)
+
+
+def _ran(on: Site, user: str, *command: str) -> int:
     own = {name: text for name, text in os.environ.items() if not name.startswith(("FATHOM_", "RAG_"))}
-    command = [sys.executable, "-m", "streams", "audit", "seal"]
     done = subprocess.run(
-        command, cwd=ROOT, env={**own, **on.environment(user_of("seal"))}, capture_output=True, timeout=PATIENCE_S
-    )
+        [sys.executable, "-m", "streams", *command], cwd=ROOT, env={**own, **on.environment(user_of(user))},
+        capture_output=True, timeout=PATIENCE_S,
+    )  # fmt: skip
     return done.returncode

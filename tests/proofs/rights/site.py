@@ -29,7 +29,7 @@ from confluent_kafka.admin import (
 )
 
 from agents.errors import Unavailable
-from schemas.topics import COGNITION_STEPS, PACKS_PARTIAL
+from schemas.topics import COGNITION_STEPS
 from streams import config
 from streams.docs import examples
 from streams.faust.consumer_group import GroupError
@@ -209,7 +209,7 @@ def site(folder: Path) -> Iterator[Site]:
     """The broker, its topics filled; users without any right."""
     password = folder / "password"
     password.write_text("only-for-tests")
-    users = [user_of(name) for name in (*GROUPS, "serve", "seal")]
+    users = [user_of(name) for name in (*GROUPS, "serve", "seal", "layout")]
     with SecureKafka(folder / "kafka", make_certificates(folder / "pem"), others=users, rights=True) as kafka:
         asyncio.run(topics_admin.create_missing(kafka.bootstrap, topics_plan.wanted(1), PLAINTEXT))
         _fill(kafka.bootstrap)
@@ -273,9 +273,8 @@ async def _work(on: Site, group: str) -> None:
 
 def _new_work(group: str) -> list[Sent]:
     """What a group with a ledger has not done before."""
-    written = {topic for stage in stages_of([group]) for topic in stage.writes if stage.ledger}
-    made = {PACKS_PARTIAL: memory.join, COGNITION_STEPS: memory.step}
-    return [make() for topic, make in made.items() if topic in written]
+    ledgers = {stage.ledger for stage in stages_of([group])}
+    return [memory.step()] if COGNITION_STEPS in ledgers else []
 
 
 def _awaited(group: str) -> dict[str, set[str]]:
@@ -288,12 +287,17 @@ def _awaited(group: str) -> dict[str, set[str]]:
 
 
 def _outputs(group: str) -> set[str]:
-    return {name for name, operations in access.of_group(group).topics.items() if "Write" in operations}
+    return {name for name, operations in access.of_group(group).topics.items() if "Write" in operations} - handed(group)
+
+
+def handed(group: str) -> set[str]:
+    """The dead letters of stages that the process hands what it has made itself: they refuse nothing of it."""
+    return {stage.dead_letters for stage in stages_of([group]) if stage.head}
 
 
 def undone(on: Site, group: str, before: Mapping[str, int]) -> set[str]:
     """What the group has still to do: topics not read to their end, topics and dead letters without a record of it."""
-    inputs = {topic.name for stage in stages_of([group]) for topic in stage.reads}
+    inputs = {topic.name for stage in stages_of([group]) for topic in stage.consumes}
     came, now = on.committed(str(access.of_group(group).group)), on.ends({*inputs, *_outputs(group)})
     unread = {f"reads {name}" for name in inputs if came.get(name, 0) < now[name]}
     return unread | {f"writes {name}" for name in _outputs(group) if now[name] <= before[name]}

@@ -6,17 +6,19 @@ from collections.abc import Iterator
 
 import pytest
 
-from schemas.topics import AUDIT_HEADS
+from schemas.topics import AUDIT_HEADS, CONTEXT_PACKS, PACKS_PARTIAL
 from streams.runtime import access
 from streams.topology import GROUPS
 from tests.proofs.rights.memory import remembered
 from tests.proofs.rights.run import missed, needed
-from tests.proofs.rights.serving import calls, sealed
+from tests.proofs.rights.serving import calls, sealed, switched
 from tests.proofs.rights.site import Site, rights_of, site, user_of, worked
 from tests.servers.install import lacking
 
-# Of one with a ledger all, of one that asks how far others are what it needs for that; SIZE=full tries all of all.
-TRIED = [("planner", right) for right in needed("planner")] + [
+# Of the pack path its groups and its state, of one that asks how far others are what it needs for that; SIZE=full tries
+# all of all.
+STATE = (PACKS_PARTIAL.name, CONTEXT_PACKS.name)
+TRIED = [("depth", right) for right in needed("depth") if right[0] == "Group" or right[1] in STATE] + [
     ("learning", right) for right in needed("learning") if right[2] == "DESCRIBE"
 ]
 
@@ -32,6 +34,7 @@ def on(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
             made.give(user_of(group), rights_of(access.of_group(group)))
         made.give(user_of("serve"), rights_of(access.of_serve()))
         made.give(user_of("seal"), rights_of(access.of_seal()))
+        made.give(user_of("layout"), rights_of(access.of_layout()))
         yield made
 
 
@@ -40,6 +43,12 @@ def on(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 def test_with_the_rights_of_the_plan_a_group_does_all_its_work_and_asks_for_nothing_else(on: Site, group: str) -> None:
     assert asyncio.run(worked(on, group)) == set()
     assert on.refused(user_of(group)) == set()
+
+
+@pytest.mark.covers("B26")
+def test_with_its_rights_an_operator_switches_the_layout_and_back(on: Site) -> None:
+    assert [switched(on, "split"), switched(on, "chained")] == [0, 0]
+    assert on.refused(user_of("layout")) == set()
 
 
 @pytest.mark.covers("B26")

@@ -3,8 +3,8 @@
     python -m tests.proofs.upgrades.upgrades [--cycles N] [--rate MESSAGES_A_SECOND]
 
 A cycle is an upgrade of both workers and a rollback of both. As in the chart, the next worker consumes before the one
-it replaces is told to stop. The broker is Apache Kafka, the sessions are in Redis, graph and index in memory. It ends
-with how many messages have no pack, or two.
+it replaces is told to stop. The layout stays split, as 0.1.0 has it. The broker is Apache Kafka, the sessions are in
+Redis, graph and index in memory. It ends with how many messages have no pack, or two.
 """
 
 import argparse
@@ -20,7 +20,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from io import BytesIO
@@ -33,6 +33,7 @@ from schemas.topics import CONTEXT_PACKS, MESSAGES_IN
 from streams.docs import examples
 from streams.kafka import topics_admin, topics_plan
 from streams.kafka.security import PLAINTEXT
+from streams.runtime.layout import cluster
 from tests.checkout import ROOT
 from tests.servers.install import SERVERS, InstallError
 from tests.servers.kafka import KafkaServer
@@ -187,6 +188,7 @@ def tried(folder: Path, *, cycles: int, rate: float) -> Outcome:
             "FATHOM_QDRANT_URL": "memory://",
             "FATHOM_NEO4J_URL": "memory://",
             "FATHOM_EMBEDDER": "hashing",
+            "FATHOM_LAYOUT": "split",
         }
         count, exits, load = 0, Counter[int](), Load(kafka.bootstrap, rate)
 
@@ -201,13 +203,15 @@ def tried(folder: Path, *, cycles: int, rate: float) -> Outcome:
         try:
             members += [member(before), member(before)]
             with load.running():
+                # What tells this version the layout of a cluster of 0.1: what its join has committed.
+                _until(lambda: asyncio.run(cluster.layout_of(kafka.bootstrap, PLAINTEXT)) == "split")
                 for _ in range(cycles):
                     for version in (now, before):
                         for place in range(len(members)):
                             following = member(version)
                             exits[members[place].stop()] += 1
                             members[place] = following
-            _settle(kafka.bootstrap, set(load.sent))
+            _until(lambda: not set(load.sent) - packs(kafka.bootstrap).keys())
         finally:
             for each in members:
                 with suppress(subprocess.TimeoutExpired):
@@ -226,10 +230,10 @@ def tried(folder: Path, *, cycles: int, rate: float) -> Outcome:
     )
 
 
-def _settle(bootstrap: str, sent: set[str]) -> None:
-    """Wait until every message has its pack, for a bounded time."""
+def _until(there: Callable[[], bool]) -> None:
+    """Wait for something, for a bounded time."""
     deadline = time.monotonic() + SETTLE_S
-    while sent - packs(bootstrap).keys() and time.monotonic() < deadline:
+    while not there() and time.monotonic() < deadline:
         time.sleep(1)
 
 
