@@ -53,7 +53,7 @@ def test_a_broker_that_does_not_answer_is_named():
 
 
 def test_an_unknown_group_is_a_usage_error_with_the_nearest_and_the_list():
-    ended = fathom("worker", "asembler")
+    ended = fathom("worker", "lerning")
     assert ended.returncode == 2
-    assert "did you mean assembler?" in ended.stderr
-    assert "there are: depth, planner, retrieval" in ended.stderr
+    assert "did you mean learning?" in ended.stderr
+    assert "there are: depth, learning, ingestion" in ended.stderr

@@ -129,7 +129,7 @@ def test_a_client_at_a_door_of_another_kind_hears_which_setting_it_may_be(kafka:
 def test_a_command_with_a_wrong_password_ends_with_3_and_one_sentence(kafka: SecureKafka) -> None:
     stores = {f"FATHOM_{name}_URL": "memory://" for name in ("REDIS", "QDRANT", "NEO4J")}
     wrong = sasl_ssl(kafka, kafka_password_file=kafka.directory.parent / "wrong-password")
-    for command in (("worker", "planner"), ("send", "oi"), ("topics", "plan")):
+    for command in (("worker", "depth"), ("send", "oi"), ("topics", "plan")):
         ended = fathom(*command, **wrong, **stores)
         assert ended.returncode == 3, ended.stderr
         assert "FATHOM_KAFKA_PASSWORD_FILE" in ended.stderr

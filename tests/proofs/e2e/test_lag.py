@@ -34,19 +34,19 @@ def test_a_group_that_nobody_reads_is_told_and_the_others_keep_up(tmp_path: Path
             said = fathom("send", "Qual é o prazo do projeto?", "--broker", bootstrap, "--conversation", "c1")
             assert said.returncode == 0, said.stderr
             deadline = time.monotonic() + PATIENCE_S
-            while (found := lag(bootstrap))["planner"]["lag"] == 0 or found["depth"]["lag"]:
+            while (found := lag(bootstrap))["learning"]["lag"] == 0 or found["depth"]["lag"]:
                 assert time.monotonic() < deadline, found
             assert (found["depth"]["status"], found["depth"]["members"]) == ("OK", 1)
-            planner = found["planner"]
-            assert (planner["status"], planner["lag"], planner["members"]) == ("ERROR", 1, 0)
-            assert "STOP: depth.classified[" in planner["why"]
-            assert "1 to read, and no member reads them" in planner["why"]
-            plain = fathom("lag", "planner", "depth", "--broker", bootstrap, "--seconds", "0", "--partitions")
+            learning = found["learning"]
+            assert (learning["status"], learning["lag"], learning["members"]) == ("ERROR", 1, 0)
+            assert "STOP: conversation.turns[" in learning["why"]
+            assert "1 to read, and no member reads them" in learning["why"]
+            plain = fathom("lag", "learning", "depth", "--broker", bootstrap, "--seconds", "0", "--partitions")
             assert [line.split()[:2] for line in plain.stdout.splitlines() if not line.startswith(" ")] == [
-                ["ERROR", "planner"],
+                ["ERROR", "learning"],
                 ["OK", "depth"],
             ]
-            wrong = fathom("lag", "planer", "--broker", bootstrap)
+            wrong = fathom("lag", "learnin", "--broker", bootstrap)
             assert (wrong.returncode, "did you mean" in wrong.stderr) == (2, True)
     finally:
         broker.stop()

@@ -89,7 +89,7 @@ def _command(pid: int) -> bytes:
 
 
 def test_a_second_signal_ends_at_once(data: Path, tmp_path: Path):
-    with running("worker", "planner", "--port", "0", stderr=tmp_path / "err",
+    with running("worker", "depth", "--port", "0", stderr=tmp_path / "err",
                  FATHOM_BROKER=f"embedded://{data}", **IN_MEMORY) as process:  # fmt: skip
         process.ready()
         [broker] = process.descendants()
@@ -135,7 +135,7 @@ def test_a_directory_that_cannot_be_written_is_said_in_one_sentence(tmp_path: Pa
 
 def test_a_worker_waits_for_its_broker_and_says_which(tmp_path: Path):
     environment = {"FATHOM_BROKER": "127.0.0.1:1", **IN_MEMORY}
-    with running("worker", "planner", stderr=tmp_path / "err", **environment) as process:
+    with running("worker", "depth", stderr=tmp_path / "err", **environment) as process:
         deadline = time.monotonic() + START_S
         while "broker.waiting" not in process.said():
             assert process.child.poll() is None, process.said()
@@ -148,10 +148,10 @@ def test_a_worker_waits_for_its_broker_and_says_which(tmp_path: Path):
 
 def test_workers_of_some_groups_share_the_broker_of_an_up(data: Path, tmp_path: Path):
     with running("worker", "depth", "planner", "--port", "0", stderr=tmp_path / "err-1",
-                 FATHOM_BROKER=f"embedded://{data}", **IN_MEMORY) as first:  # fmt: skip
+                 FATHOM_BROKER=f"embedded://{data}", FATHOM_LAYOUT="split", **IN_MEMORY) as first:  # fmt: skip
         ready = first.ready()
         with running("worker", "retrieval", "assembler", stderr=tmp_path / "err-2",
-                     FATHOM_BROKER=ready["bootstrap"], **IN_MEMORY) as second:  # fmt: skip
+                     FATHOM_BROKER=ready["bootstrap"], FATHOM_LAYOUT="split", **IN_MEMORY) as second:  # fmt: skip
             second.ready()
             asked = fathom("ask", "Olá, tudo bem?", "--json", "--broker", f"embedded://{data}")
             assert json.loads(asked.stdout)["depth_level"] == "D0"

@@ -100,7 +100,7 @@ def test_a_consumer_whose_client_no_longer_keeps_metadata_crashes_instead_of_wai
         await asyncio.sleep(0)
         consumer: Any = SimpleNamespace(
             client=SimpleNamespace(commit=commit, _client=SimpleNamespace(_sync_task=sync)),
-            app=SimpleNamespace(conf=SimpleNamespace(id="fathom.planner")),
+            app=SimpleNamespace(conf=SimpleNamespace(id="fathom.depth")),
             log=logging.getLogger("test.connections"),
             crash=crash,
             crashes=PartitionMarks(),

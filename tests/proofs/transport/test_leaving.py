@@ -28,15 +28,15 @@ async def leaves() -> None:
 @pytest.mark.parametrize(
     ("stop", "said"),
     [
-        (cancels_itself, "group fathom.planner: left with CancelledError()"),
-        (fails, "group fathom.planner: left with OSError('the coordinator is gone')"),
+        (cancels_itself, "group fathom.depth: left with CancelledError()"),
+        (fails, "group fathom.depth: left with OSError('the coordinator is gone')"),
         (leaves, None),
     ],
 )
 def test_leaving_ends_however_the_client_ends(stop: Any, said: str | None, caplog: pytest.LogCaptureFixture) -> None:
     consumer: Any = SimpleNamespace(
         client=SimpleNamespace(stop=stop),
-        app=SimpleNamespace(conf=SimpleNamespace(id="fathom.planner")),
+        app=SimpleNamespace(conf=SimpleNamespace(id="fathom.depth")),
         log=logging.getLogger("test.leaving"),
     )
     asyncio.run(DirectConsumer.on_stop(consumer))
