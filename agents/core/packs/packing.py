@@ -75,11 +75,12 @@ def pack(
     missing = tuple(_section(r.memory_class) for r in report if _is_missing(r))
     draft = _draft(opened, parts, terms, counter)
     _choose(opened, draft)
-    instructed = instructions.for_level(opened.depth_level, opened.lang, resets=bool(opened.special_instructions))
+    resets, earlier = bool(opened.special_instructions), opened.looks_up is None
+    instructed = instructions.for_level(opened.depth_level, opened.lang, resets=resets, earlier=earlier)
     content = _Content(draft, opened.query, instructed, _unknown(opened, draft, missing))
     fitted = (
         _fitted_before_0_2(opened, content, counter, summarise)
-        if opened.looks_up is None
+        if earlier
         else _fitted(opened, content, terms.template, counter, summarise)
     )
     return _stated(opened, report, missing, terms, fitted)
@@ -222,7 +223,9 @@ def _skipped(report: Sequence[PartReport]) -> tuple[str, ...]:
 def _unknown(opened: JoinOpened, draft: Draft, missing: tuple[str, ...]) -> tuple[str, ...]:
     """What the pack cannot tell: nothing was found, or a memory did not answer."""
     nothing = (instructions.nothing_found(opened.lang),) if _evidence(opened, draft, missing) == "none" else ()
-    return (*nothing, instructions.degraded(missing, opened.lang)) if missing else nothing
+    if not missing:
+        return nothing
+    return (*nothing, instructions.degraded(missing, opened.lang, earlier=opened.looks_up is None))
 
 
 def _evidence(opened: JoinOpened, draft: Draft, missing: tuple[str, ...]) -> Literal["found", "none"] | None:

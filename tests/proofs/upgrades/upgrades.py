@@ -188,14 +188,15 @@ def tried(folder: Path, *, cycles: int, rate: float) -> Outcome:
             "FATHOM_QDRANT_URL": "memory://",
             "FATHOM_NEO4J_URL": "memory://",
             "FATHOM_EMBEDDER": "hashing",
-            "FATHOM_LAYOUT": "split",
         }
         count, exits, load = 0, Counter[int](), Load(kafka.bootstrap, rate)
 
         def member(command: Path) -> Member:
             nonlocal count
             count += 1
-            made = Member(command, environment, folder / f"worker-{count}.log")
+            # 0.1.0 has the one layout, and does not know the setting.
+            layout = {"FATHOM_LAYOUT": "split"} if command == now else {}
+            made = Member(command, environment | layout, folder / f"worker-{count}.log")
             made.start()
             return made
 

@@ -9,7 +9,9 @@ from typing import Any
 import orjson
 import pytest
 
+from agents.core.packs import instructions
 from agents.stages.assembler import Assembler
+from schemas.depth import DepthLevel
 from schemas.topics import CONTEXT_PACKS, MEMORY_DECISIONS, PACKS_PARTIAL
 from streams.kafka.records import Record, TopicPartition
 from streams.replay.exact import READ_BACK, Verdict, compare, stretches
@@ -17,6 +19,7 @@ from streams.replay.log import PartitionRange
 from streams.replay.selection import Selection
 from streams.stores.tokens import best_tokens
 from streams.testing.pipeline import Pipeline
+from streams.topology import SPLIT
 from tests.builders.replay_log import LogInMemory
 from tests.unit.scenarios.test_revisions import DIFFERENCE, WHY, assembling, feed, late, partials
 
@@ -157,9 +160,11 @@ def test_packs_with_every_option_are_made_again_byte_for_byte(fathom: Pipeline):
     assert (verdict.made, verdict.equal) == (3, 3)
 
 
-def test_a_plan_of_before_0_2_leaves_out_what_the_pack_before_it_carried(fathom: Pipeline):
-    """As those packs were made, whose records know of no `have`."""
-    talk(fathom, "c1")
+def test_a_plan_of_before_0_2_leaves_out_what_the_pack_before_it_carried():
+    """As those packs were made, whose records know of no `have`, and by stages apart."""
+    with Pipeline(stages=SPLIT) as fathom:
+        fathom.document("guia", "Reembolso", GUIDE)
+        talk(fathom, "c1")
     for tp, records in fathom.log.records.items():
         if tp.topic == PACKS_PARTIAL.name:
             fathom.log.records[tp] = [replace(each, value=older(each.value or b"")) for each in records]
@@ -170,6 +175,11 @@ def test_a_plan_of_before_0_2_leaves_out_what_the_pack_before_it_carried(fathom:
     named = [{each["pack_id"] for each in pack["already_in_context"]} for pack in packs]
     # The third gives again what the second, which is the one before it, left out.
     assert named == [set(), {packs[0]["pack_id"]}, set()]
+    # To a model they say what they said then: an exact replay gives the recorded bytes.
+    told = [tuple(pack["llm_instructions"]) for pack in packs]
+    levels = [(DepthLevel(pack["depth_level"]), pack["lang"]) for pack in packs]
+    assert told == [instructions.for_level(level, lang, earlier=True) for level, lang in levels]
+    assert told != [instructions.for_level(level, lang) for level, lang in levels]
 
 
 def older(value: bytes) -> bytes:
