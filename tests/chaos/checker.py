@@ -193,10 +193,13 @@ def reordered(sent: Iterable[Sent], streams: Streams) -> Iterator[Finding]:
     place: dict[tuple[str, str], tuple[int, int]] = {}
     for message in sorted(sent, key=lambda message: (message.partition, message.offset)):
         place.setdefault((message.conversation.tenant, message.message_id), (message.partition, message.offset))
+    # The next message of a conversation waits for no memory: plan and answers are recorded when those have answered.
+    answered = {_subject(entry) for entry in streams[OPENS] if entry.event.get("kind") == "inputs"}
     for name in IN_ORDER:
         order: dict[str, dict[tuple[str, str], None]] = defaultdict(dict)
         for entry in streams[name]:
-            order[entry.key].setdefault(_subject(entry))
+            if name not in (OPENS, RETRIEVAL_PLANS.name) or _subject(entry) not in answered:
+                order[entry.key].setdefault(_subject(entry))
         for key, subjects in order.items():
             places = [place[subject] for subject in subjects if subject in place]
             if any(later < earlier for earlier, later in pairwise(places)):
