@@ -312,7 +312,8 @@ class Sisters(ScriptedClient):
     @staticmethod
     def answer(position: int, left: int = 0) -> Any:
         """That so many records lie behind this position."""
-        return SimpleNamespace(highwater=position + left, position=position, timestamp=7, has_valid_position=True)
+        place = {"highwater": position + left, "lso": None, "position": position, "timestamp": 7}
+        return SimpleNamespace(has_valid_position=True, **place)
 
     def has(self, tp: TopicPartition, *timestamps: int) -> None:
         """Make these the records of a partition."""
