@@ -7,6 +7,7 @@ import httpx
 
 from agents.core.language.text import content_words
 from schemas import codec
+from schemas.base import message_key
 from schemas.chat import Role, Turn
 from schemas.envelope import Received
 from schemas.memory import KnowledgeRecorded, SummaryMade
@@ -61,7 +62,8 @@ def _passages(events: Iterable[Received[Any]]) -> Iterable[tuple[str, str]]:
     for record in events:
         tenant, event = record.envelope.tenant, record.event
         if isinstance(event, Turn) and event.role != Role.SYSTEM and content_words(event.content, event.lang):
-            yield str(point_id(tenant, event.message_id)), event.content
+            key = message_key(event.client_id, event.conversation_id, event.message_id)
+            yield str(point_id(tenant, key)), event.content
         elif isinstance(event, SummaryMade):
             yield str(point_id(tenant, event.summary_id)), event.text
         elif isinstance(event, KnowledgeRecorded):

@@ -15,6 +15,7 @@ from schemas.topics import (
     FEEDBACK_IN,
     MEMORY_CLAIMS,
     MEMORY_DECISIONS,
+    MESSAGES_IN,
 )
 from streams.docs import examples
 from streams.docs.examples import Example
@@ -64,6 +65,16 @@ def feedback() -> tuple[str, bytes, bytes, dict[str, str]]:
     assert isinstance(said.value, dict)
     value = {**said.value, "message_id": decided["message_id"], "pack_id": decided["pack_id"]}
     return FEEDBACK_IN.name, said.key.encode(), json.dumps(value).encode(), said.headers
+
+
+def message(name: str) -> tuple[str, bytes, bytes, dict[str, str]]:
+    """A message of the golden examples as the first of a new conversation: those of others are remembered."""
+    said = _one(MESSAGES_IN.name, name)
+    assert isinstance(said.value, dict)
+    talk, new = str(uuid4()), str(uuid4())
+    value = {**said.value, "conversation_id": talk, "message_id": new}
+    where = Conversation(tenant=said.headers["tenant"], client_id=value["client_id"], conversation_id=talk)
+    return MESSAGES_IN.name, where.key().encode(), json.dumps(value).encode(), {**said.headers, "ce_id": new}
 
 
 def step() -> tuple[str, bytes, bytes, dict[str, str]]:

@@ -31,6 +31,7 @@ from confluent_kafka.admin import (
 from agents.errors import Unavailable
 from schemas.topics import COGNITION_STEPS
 from streams import config
+from streams.config import ConfigError
 from streams.docs import examples
 from streams.faust.consumer_group import GroupError
 from streams.kafka import clients, topics_admin, topics_plan
@@ -261,7 +262,7 @@ async def worked(on: Site, group: str) -> set[str]:
         return set()
     finally:
         working.cancel()
-        with suppress(asyncio.CancelledError, TopicError, GroupError, Unavailable, ClientError):
+        with suppress(asyncio.CancelledError, ConfigError, TopicError, GroupError, Unavailable, ClientError):
             await working
         for writers in awaited:
             on.delete(writers)
@@ -273,9 +274,10 @@ async def _work(on: Site, group: str) -> None:
 
 
 def _new_work(group: str) -> list[Sent]:
-    """What a group with a ledger has not done before."""
-    ledgers = {stage.ledger for stage in stages_of([group])}
-    return [memory.step()] if COGNITION_STEPS in ledgers else []
+    """What a group that knows what it has done has not done before."""
+    if any(stage.first for stage in stages_of([group])):
+        return [memory.message("chat-user-en"), memory.message("chat-assistant-results-en")]
+    return [memory.step()] if COGNITION_STEPS in {stage.ledger for stage in stages_of([group])} else []
 
 
 def _awaited(group: str) -> dict[str, set[str]]:
