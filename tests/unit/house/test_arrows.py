@@ -101,7 +101,8 @@ ARROWS: Mapping[str, str] = {
         streams.views streams.web_pages""",
     "streams.runtime.admission": "streams.kafka streams.telemetry",
     "streams.runtime.embedded": "streams.broker streams.telemetry",
-    "streams.runtime.layout": "streams.config streams.kafka streams.stage streams.telemetry streams.topology",
+    "streams.runtime.layout": """agents.errors streams.config streams.kafka streams.stage streams.telemetry
+        streams.topology""",
     "streams.replay": """agents.core.caching agents.core.conversation agents.core.packs agents.core.progress
         agents.core.quarantine agents.errors agents.ports agents.stages streams.broker streams.config
         streams.dependencies streams.kafka streams.models streams.policies streams.runtime streams.stage
