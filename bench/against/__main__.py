@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 import uvloop
-from aiokafka import AIOKafkaConsumer, TopicPartition
 
 from bench.measure import ROOT, median, say
 from bench.pipeline import Client, at_rate
 from bench.running import Running, cpu_by_process, fathom_up, resident_mb
+from streams.edges.client import clients
 
 RATE, SECONDS, REST_S = 50, 8.0, 5.0
 LEVELS = ("D0", "D2")
@@ -38,10 +38,9 @@ def checkout(commit: str) -> Path:
 
 async def records(bootstrap: str) -> int:
     """The records on all topics."""
-    async with AIOKafkaConsumer(bootstrap_servers=bootstrap) as consumer:
-        topics = await consumer.topics()
-        partitions = [TopicPartition(t, n) for t in topics for n in consumer.partitions_for_topic(t) or ()]
-        return sum((await consumer.end_offsets(partitions)).values())
+    async with clients.reading(bootstrap, ()) as reader:
+        counts = await clients.partition_counts(bootstrap)
+        return sum((await reader.end_offsets(clients.partitions_of(counts, counts))).values())
 
 
 def stored_kb(folder: Path) -> float:
