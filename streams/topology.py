@@ -42,15 +42,11 @@ WAITING_CONCURRENCY = 64
 GRAPH_WRITERS, INDEX_WRITERS = "graph-writers", "index-writers"
 
 
+# What both layouts of the pack path begin with.
+DEPTH = Stage("depth", (MESSAGES_IN,), (CONVERSATION_TURNS, DEPTH_CLASSIFIED, MEMORY_ERASURES), first=True, hiding=True)
 # The pack path in one task: what follows from a message is handed from stage to stage in the process that has read it.
 CHAINED_PATH: tuple[Stage, ...] = (
-    Stage(
-        "depth",
-        (MESSAGES_IN,),
-        (CONVERSATION_TURNS, DEPTH_CLASSIFIED, MEMORY_ERASURES),
-        first=True,
-        hiding=True,
-    ),
+    DEPTH,
     Stage(
         "retrieval",
         (DEPTH_CLASSIFIED,),
@@ -93,13 +89,7 @@ def _indexer(name: str, reads: Topic) -> Stage:
 
 # The same with each stage in consumers of its own, for those who scale a class of memory apart.
 SPLIT_PATH: tuple[Stage, ...] = (
-    Stage(
-        "depth",
-        (MESSAGES_IN,),
-        (CONVERSATION_TURNS, DEPTH_CLASSIFIED, MEMORY_ERASURES),
-        first=True,
-        hiding=True,
-    ),
+    DEPTH,
     Stage("planner", (DEPTH_CLASSIFIED,), (PACKS_PARTIAL, RETRIEVAL_PLANS)),
     _retrieval("working-set"),
     _retrieval("persona"),

@@ -19,11 +19,11 @@ from opentelemetry.context import Context
 from opentelemetry.sdk.trace.id_generator import IdGenerator
 from opentelemetry.trace import NonRecordingSpan, SpanContext, SpanKind, Status, StatusCode, TraceFlags, TraceState
 
-from schemas.base import Event, derive
+from schemas.base import derive
 from schemas.envelope import SOURCE, Envelope, Outgoing, Received
 from schemas.items import ItemBase
 from schemas.packs import ContextPack
-from schemas.retrieval import JoinTicked, PartsFound
+from schemas.retrieval import JoinTicked
 from streams.telemetry.traces import Handled, TracedStage
 
 OWN = f"{SOURCE}:"
@@ -38,7 +38,7 @@ class Origin:
 
     __slots__ = ("parent", "remote", "sampled", "state", "trace_id")
 
-    def __init__(self, envelope: Envelope, *, outside: bool, stage: str | None = None) -> None:
+    def __init__(self, envelope: Envelope, *, outside: bool) -> None:
         stated = _stated(envelope.traceparent)
         self.sampled = stated is None or bool(stated[2] & TraceFlags.SAMPLED)
         self.state = TraceState.from_header([envelope.tracestate]) if envelope.tracestate else None
@@ -48,7 +48,7 @@ class Origin:
         if self.remote:
             self.parent = stated[1] if stated else None
         else:
-            self.parent = span_id(stage or envelope.source.removeprefix(OWN), str(envelope.causation_id))
+            self.parent = span_id(envelope.source.removeprefix(OWN), str(envelope.causation_id))
 
 
 def _stated(traceparent: str | None) -> tuple[int, int, int] | None:
@@ -62,13 +62,6 @@ def _stated(traceparent: str | None) -> tuple[int, int, int] | None:
 
 def _number(size: int, *parts: str) -> int:
     return int.from_bytes(blake2b("\0".join(parts).encode(errors="replace"), digest_size=size).digest()) or 1
-
-
-def _sender(event: Event) -> str | None:
-    """The stage whose span is the parent of parts sent together; None for the one that the envelope names."""
-    if not isinstance(event, PartsFound):
-        return None
-    return f"retrieval-{event.parts[0].memory_class.value.replace('_', '-')}"
 
 
 def span_id(stage: str, record_id: str) -> int:
@@ -107,7 +100,7 @@ class StageTracer:
             self._span(
                 f"process {received.topic}",
                 SpanKind.CONSUMER,
-                Origin(received.envelope, outside=outside, stage=_sender(received.event)),
+                Origin(received.envelope, outside=outside),
                 span_id(stage.name, received.envelope.id),
                 {**_of_record(received, stage), **({"error.type": failed} if failed else {})},
                 (now - int(what.seconds * 1e9), now),

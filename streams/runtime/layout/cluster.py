@@ -32,7 +32,6 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 }
 [HEAD] = {stage.consumer_group for stage in CHAINED_PATH}
 [JOIN] = {stage.consumer_group for stage in SPLIT_PATH if stage.ledger is CONTEXT_PACKS}
-Offsets = dict[TopicPartition, int]
 
 
 async def layout_of(bootstrap: str, security: Security) -> Layout:
@@ -103,7 +102,7 @@ async def enter_split(bootstrap: str, security: Security) -> None:
         first = {tp.partition: record.timestamp for tp, record in (await first_records(consumer, uncommitted)).items()}
     for group in GROUPS:
         async with _offsets(bootstrap, security, group) as (consumer, partitions):
-            begin: Offsets = await consumer.end_offsets(partitions)
+            begin: dict[TopicPartition, int] = await consumer.end_offsets(partitions)
             if group == JOIN:
                 since = {tp: first[tp.partition] - LOOK_BACK_MS for tp in partitions if tp.partition in first}
                 found = await consumer.offsets_for_times({tp: max(at, 0) for tp, at in since.items()}) if since else {}
