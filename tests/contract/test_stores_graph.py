@@ -48,6 +48,7 @@ from streams.stores.graph.store import GraphStore
 from streams.stores.ownership import DirectoryInUse
 from streams.stores.tenant import node_id
 from tests.builders.examples import few
+from tests.servers.neo4j import READ_S
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 LATER = NOON + timedelta(days=30)
@@ -117,7 +118,7 @@ def opened(request: pytest.FixtureRequest, *, admin: bool) -> Iterator[Kit]:
             found = request.getfixturevalue("neo4j_server")
             server = Neo4jServer(found.url, found.user, found.password)
             runner.run(wiped(server))
-            store = open_graph(server, admin=admin)
+            store = open_graph(server, admin=admin, timeout=READ_S)
         elif request.param == "kglite":
             store = KgliteGraph(request.getfixturevalue("tmp_path"), admin=admin)
         else:

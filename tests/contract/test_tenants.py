@@ -15,7 +15,7 @@ from schemas.base import PUBLIC_TENANT
 from streams.stores.graph import queries
 from streams.stores.graph.kglite_engine import KgliteGraph
 from streams.stores.graph.memory import InMemoryGraph
-from streams.stores.graph.neo4j_engine import Neo4jGraph, Neo4jServer, open_graph
+from streams.stores.graph.neo4j_engine import Neo4jServer, open_graph
 from streams.stores.graph.store import GraphStore
 from streams.stores.passages.memory import MemoryPassageIndex
 from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
@@ -24,6 +24,7 @@ from streams.stores.passages.vectors import HashingEmbedder
 from streams.stores.sessions.memory import MemoryWorkingSets
 from streams.stores.sessions.redis_working_sets import RedisWorkingSets
 from tests.builders.examples import few
+from tests.servers.neo4j import READ_S
 from tests.tenants import memories
 from tests.tenants.asking import Leaks, ask_all, ask_graph, ask_index, ask_sets
 from tests.tenants.canaries import tenants
@@ -31,8 +32,6 @@ from tests.tenants.canaries import tenants
 COUNT = {"neo4j": few(64, 8), "qdrant-server": few(64, 16), "redis-server": few(64, 16)}
 EVERYONE = tenants(96)
 SOME = EVERYONE[: few(16, 4)]
-# Whose a record is does not hang on how busy the machine is: the first read of a query waits for its plan.
-READ_S = 60.0
 PROPERTIES = {"Document", "Chunk", "Claim"}
 
 
@@ -48,8 +47,7 @@ async def graph_of(kind: str, request: pytest.FixtureRequest) -> AsyncIterator[G
         return
     found = request.getfixturevalue("neo4j_server")
     server = Neo4jServer(found.url, found.user, found.password)
-    open_graph(server)  # with its schema
-    graph = Neo4jGraph(server, admin=True, timeout=READ_S)
+    graph = open_graph(server, admin=True, timeout=READ_S)
     async with server.driver() as driver:
         await driver.execute_query("MATCH (n) WHERE n.tenant_id IS NOT NULL DETACH DELETE n")
     yield graph

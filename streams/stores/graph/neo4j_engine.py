@@ -129,11 +129,12 @@ class Neo4jGraph(GraphStore):
         await self.engine.close()
 
 
-def open_graph(server: Neo4jServer, *, admin: bool = False) -> Neo4jGraph:
+def open_graph(server: Neo4jServer, *, admin: bool = False, timeout: float = READ_S) -> Neo4jGraph:
     """The graph, with its schema; blocks shortly, at the first start while the schema is made.
 
-    An unreachable server does not prevent the start: the schema is then made before the first read or write. Raises
-    `DatabaseRefused` for a server that is too old, refuses us, or has another schema.
+    `timeout` is the limit of a read, in seconds. An unreachable server does not prevent the start: the schema is then
+    made before the first read or write. Raises `DatabaseRefused` for a server that is too old, refuses us, or has
+    another schema.
     """
     try:
         # A thread of its own has no running loop, whatever the caller has.
@@ -145,7 +146,7 @@ def open_graph(server: Neo4jServer, *, admin: bool = False) -> Neo4jGraph:
         if not isinstance(error, OSError) and not is_outage(error):
             raise
         metrics.log(LOGGER, logging.WARNING, "graph.waiting", why=str(error), next="starting without it")
-    return Neo4jGraph(server, admin=admin, looked_up_every=LOOKED_UP_S)
+    return Neo4jGraph(server, admin=admin, timeout=timeout, looked_up_every=LOOKED_UP_S)
 
 
 async def _make_schema(server: Neo4jServer) -> None:
