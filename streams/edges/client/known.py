@@ -1,11 +1,13 @@
 """What the log knows of an id: messages, packs, claims and consultations of one tenant, newest first.
 
-Logs are read backwards for a bounded time, so an id counts as unknown only where the whole log was searched.
+Logs are read backwards for a bounded time, so an id counts as unknown only where the whole log was searched. What
+belongs to a conversation is in the partition of its key, also where its producer had put it into another one, and is
+looked for only there.
 """
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import aclosing
 from typing import Any
 
@@ -13,7 +15,7 @@ from aiokafka import ConsumerRecord
 
 from schemas import codec
 from schemas.base import Conversation
-from schemas.chat import AskPayload, ChatMessage, Role
+from schemas.chat import AskPayload, ChatMessage, Role, Turn
 from schemas.codec import Undecodable
 from schemas.envelope import Received
 from schemas.topics import (
@@ -29,13 +31,14 @@ from streams.edges.client import clients
 from streams.edges.client.errors import FAILURE, CommandFailed
 from streams.kafka import log_reader
 from streams.kafka.clients import PROMPT_MS
+from streams.kafka.producer import partition_of
 from streams.kafka.records import may_name
 
 SECONDS = 5.0
 # A pack shows the claims of its own message, and an answer comes, some 100 ms before they are in the log.
 CLAIM_S = 1.0
 # Records of a partition per window: packs are some ten kilobytes each.
-WINDOW = 200
+WINDOW, LONGEST_WINDOW = 200, 1_600
 
 
 class UnknownId(CommandFailed):
@@ -46,18 +49,22 @@ class UnknownId(CommandFailed):
 
 
 async def newest_first(
-    bootstrap: str, topic: Topic, seconds: float = SECONDS
+    bootstrap: str, topic: Topic, seconds: float = SECONDS, key: str | None = None
 ) -> AsyncGenerator[tuple[list[ConsumerRecord], bool], None]:
     """Records window by window backwards, and whether none are before them, until the beginning or the time is reached.
 
-    Raises `CommandFailed` where no broker answers or the topic is not there.
+    With `key` only those of its partition. Raises `CommandFailed` where no broker answers or the topic is not there.
     """
     deadline = time.monotonic() + seconds
     partitions = clients.partitions_of(await clients.partition_counts(bootstrap), [topic.name])
+    if key is not None:
+        partitions = [partitions[partition_of(key, len(partitions))]]
     # What is looked for is in the log already: no fetch has to wait for records to come.
     async with clients.reading(bootstrap, partitions, wait_ms=PROMPT_MS) as consumer:
         there = await log_reader.bounds(consumer, topic.name, [tp.partition for tp in partitions])
-        async with aclosing(log_reader.newest_first(consumer, there, WINDOW, WINDOW)) as windows:
+        async with aclosing(
+            log_reader.newest_first(consumer, there, WINDOW, WINDOW if key is None else LONGEST_WINDOW)
+        ) as windows:
             async for found, left in windows:
                 yield found, all(begin >= end for begin, end in left.values())
                 if time.monotonic() >= deadline:
@@ -80,11 +87,12 @@ def of_tenant(topic: Topic, records: Iterable[ConsumerRecord], tenant: str, name
 
 
 async def search(
-    bootstrap: str, topic: Topic, tenant: str, named: str, fits: Callable[[Received[Any]], bool], seconds: float
-) -> tuple[list[Received[Any]], bool]:
+    bootstrap: str, topic: Topic, tenant: str, named: str, fits: Callable[[Received[Any]], bool], seconds: float,
+    key: str | None = None,
+) -> tuple[list[Received[Any]], bool]:  # fmt: skip
     """The events that fit, of the newest window that has any; and whether there can be none before it."""
     whole = False
-    async with aclosing(newest_first(bootstrap, topic, seconds)) as windows:
+    async with aclosing(newest_first(bootstrap, topic, seconds, key)) as windows:
         async for records, last in windows:
             whole = last
             if found := [one for one in of_tenant(topic, records, tenant, named) if fits(one)]:
@@ -98,7 +106,7 @@ async def erased_up_to(bootstrap: str, where: Conversation, seconds: float = SEC
     def fits(one: Received[Any]) -> bool:
         return one.conversation(one.event.client_id, one.event.conversation_id) == where
 
-    found, _ = await search(bootstrap, MEMORY_ERASURES, where.tenant, where.conversation_id, fits, seconds)
+    found, _ = await search(bootstrap, MEMORY_ERASURES, where.tenant, where.conversation_id, fits, seconds, where.key())
     return max((one.event.up_to_seq for one in found), default=-1)
 
 
@@ -112,7 +120,9 @@ async def check_conversation(
         return one.conversation(one.event.client_id, one.event.conversation_id) == where
 
     if user is None:
-        await _check(bootstrap, MESSAGES_IN, where.tenant, where.conversation_id, here, seconds, unknown)
+        await _check(
+            bootstrap, MESSAGES_IN, where.tenant, where.conversation_id, here, seconds, unknown, key=where.key()
+        )
         return
     erased = await erased_up_to(bootstrap, where, seconds)
 
@@ -120,14 +130,23 @@ async def check_conversation(
         turn = one.event
         return here(one) and turn.user_id == user and turn.user_named is not False and turn.seq > erased
 
-    found, _ = await search(bootstrap, CONVERSATION_TURNS, where.tenant, where.conversation_id, by_user, seconds)
+    found, _ = await search(
+        bootstrap, CONVERSATION_TURNS, where.tenant, where.conversation_id, by_user, seconds, where.key()
+    )
     if not found:  # also where the log was too long to search: what is not known to be the user's is not
         raise UnknownId(unknown)
 
 
-async def check_message(bootstrap: str, where: Conversation, message_id: str, seconds: float = SECONDS) -> None:
-    """Raises `UnknownId` for an id that is no user's message of the conversation, or of what was erased of it."""
+async def check_message(
+    bootstrap: str, where: Conversation, message_id: str, seconds: float = SECONDS, recent: Sequence[Turn] = ()
+) -> None:
+    """Raises `UnknownId` for an id that is no user's message of the conversation, or of what was erased of it.
+
+    `recent` are turns of the conversation that are known without the log, which then need not be searched.
+    """
     erased = await erased_up_to(bootstrap, where, seconds)
+    if any(turn.message_id == message_id and turn.role is Role.USER and turn.seq > erased for turn in recent):
+        return
 
     def fits(one: Received[Any]) -> bool:
         asked = one.event
@@ -141,7 +160,7 @@ async def check_message(bootstrap: str, where: Conversation, message_id: str, se
     await _check(
         bootstrap, MESSAGES_IN, where.tenant, message_id, fits, seconds,
         f"no user's message {message_id!r} is in conversation {where.conversation_id!r} of client "
-        f"{where.client_id!r}; name the message_id of a pack, and its conversation",
+        f"{where.client_id!r}; name the message_id of a pack, and its conversation", key=where.key(),
     )  # fmt: skip
 
 
@@ -201,12 +220,12 @@ async def check_document(bootstrap: str, tenant: str, document_id: str, seconds:
 
 async def _check(
     bootstrap: str, topic: Topic, tenant: str, named: str, fits: Callable[[Received[Any]], bool], seconds: float,
-    sentence: str, again_s: float = 0.0,
+    sentence: str, again_s: float = 0.0, key: str | None = None,
 ) -> list[Received[Any]]:  # fmt: skip
-    found, whole = await search(bootstrap, topic, tenant, named, fits, seconds)
+    found, whole = await search(bootstrap, topic, tenant, named, fits, seconds, key)
     if whole and not found and again_s:
         await asyncio.sleep(again_s)
-        found, whole = await search(bootstrap, topic, tenant, named, fits, seconds)
+        found, whole = await search(bootstrap, topic, tenant, named, fits, seconds, key)
     if whole and not found:
         raise UnknownId(sentence)
     return found

@@ -81,6 +81,10 @@ class PendingReplies:
             if not future.done() and _answers(value, wanted):
                 future.set_result(value)
 
+    def recent(self, topic: str, key: bytes) -> tuple[bytes, ...]:
+        """What came for a key of a topic and is still cached, the oldest first."""
+        return tuple(self._came.get((topic, key), ()))
+
     def refused(self, key: bytes, message_id: str, refusal: Exception) -> None:
         """Fail the futures that wait for what follows from a message that its stage has refused."""
         self._refused.put((key, message_id), refusal, sum(map(bytes_of, refusal.args)))

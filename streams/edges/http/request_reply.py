@@ -9,12 +9,15 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRecord
 from aiokafka.errors import KafkaError
 
 from agents.core.caching.lru import ByteCache
+from schemas.base import Conversation
+from schemas.chat import Turn
 from schemas.topics import ANSWERS_OUT, CONTEXT_PACKS, CONVERSATION_TURNS, TOOLS_CALLS_OUT
 from streams.edges.client import ask, clients
 from streams.edges.client.errors import CommandFailed
@@ -74,6 +77,15 @@ class Exchange:
     def bootstrap(self) -> str:
         """The address of the broker; raises `CommandFailed` where none is known."""
         return self._bootstrap()
+
+    def recent_turns(self, where: Conversation) -> list[Turn]:
+        """The turns of a conversation that came lately, as far as they are cached."""
+        values = self._waiting.recent(CONVERSATION_TURNS.name, where.key().encode())
+        turns = []
+        for value in values:
+            with suppress(ValueError):  # a record of some other writer
+                turns.append(Turn.model_validate_json(value, extra="ignore"))
+        return turns
 
     def stop(self) -> None:
         """Fail all waiting callers: the server is shutting down."""

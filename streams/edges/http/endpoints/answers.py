@@ -61,7 +61,7 @@ async def _answer(
         return None
     pack = ContextPack.model_validate_json(raw, extra="ignore")
     where = Conversation(tenant=grant.tenant, client_id=pack.client_id, conversation_id=pack.conversation_id)
-    async with aclosing(known.newest_first(bootstrap, ANSWERS_OUT, seconds)) as windows:
+    async with aclosing(known.newest_first(bootstrap, ANSWERS_OUT, seconds, where.key())) as windows:
         async for records, _ in windows:
             here = [record for record in records if record.key == where.key().encode()]
             for found in (answer_of(record.value or b"") for record in here):

@@ -106,7 +106,9 @@ class JudgementEndpoints:
         with looking_up():
             if grant.user is not None:
                 await known.check_conversation(self._sender.exchange.bootstrap(), where, grant.user)
-            await known.check_message(self._sender.exchange.bootstrap(), where, given.message_id)
+            exchange = self._sender.exchange
+            recent = exchange.recent_turns(where)
+            await known.check_message(exchange.bootstrap(), where, given.message_id, recent=recent)
         pack_id = pack_id_of(where, given.message_id)
         fields = {**given.model_dump(mode="json"), "client_id": client, "pack_id": pack_id}
         sent = await self._sender.sent(self._record(request, FEEDBACK_IN, fields, headers))

@@ -98,7 +98,8 @@ class MessageEndpoint:
         where = Conversation(tenant=grant.tenant, client_id=said.client_id, conversation_id=said.conversation_id)
         if said.answers is not None:
             with looking_up():
-                await known.check_message(sender.exchange.bootstrap(), where, said.answers)
+                recent = sender.exchange.recent_turns(where)
+                await known.check_message(sender.exchange.bootstrap(), where, said.answers, recent=recent)
         prepared = sender.prepared(request, MESSAGES_IN, codec.dump(said), headers, said.message_id)
         if headers.tier is not None:
             prepared = replace(prepared, headers=[*prepared.headers, ("tier", headers.tier.encode())])

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from schemas.base import Conversation, Id, Value
+from schemas.base import Conversation, Id, Value, entity_key
 from schemas.chat import Turn
 from schemas.envelope import Received
 from schemas.memory import PackDecision
@@ -100,7 +100,9 @@ async def pack_of(
 ) -> bytes | None:
     """The record's value of the newest revision that the grant may see, of the newest conversation or the stated."""
     left_out: set[Conversation] = set()
-    async with aclosing(known.newest_first(bootstrap, CONTEXT_PACKS, seconds)) as windows:
+    async with aclosing(
+        known.newest_first(bootstrap, CONTEXT_PACKS, seconds, stated.key() if stated else None)
+    ) as windows:
         async for records, _ in windows:
             values = {(record.partition, record.offset): bytes(record.value) for record in records if record.value}
             packs = [
@@ -143,14 +145,14 @@ async def _conversation(
             and (event.seq is None or event.seq > erased)
         )
 
-    turns, whole = await _newest(bootstrap, CONVERSATION_TURNS, where, here, limit, seconds)
+    turns, whole = await _newest(bootstrap, CONVERSATION_TURNS, where, where.key(), here, limit, seconds)
     if not turns:
         raise known.UnknownId(f"there is no conversation {where.conversation_id!r} of client {where.client_id!r}")
     by_seq = sorted({one.event.message_id: one.event for one in turns}.values(), key=lambda turn: turn.seq)
     shown = tuple(by_seq[-limit:])
     messages = {turn.message_id for turn in shown}
     decided, _ = await _newest(
-        bootstrap, MEMORY_DECISIONS, where,
+        bootstrap, MEMORY_DECISIONS, where, entity_key(where.tenant, where.conversation_id),
         lambda one: here(one) and one.event.message_id in messages, len(messages), seconds,
     )  # fmt: skip
     decisions = {one.event.message_id: one.event for one in decided}
@@ -164,12 +166,13 @@ async def _conversation(
 
 
 async def _newest(
-    bootstrap: str, topic: Topic, where: Conversation, fits: Callable[[Received[Any]], bool], limit: int, seconds: float
-) -> tuple[list[Received[Any]], bool]:
+    bootstrap: str, topic: Topic, where: Conversation, key: str, fits: Callable[[Received[Any]], bool], limit: int,
+    seconds: float,
+) -> tuple[list[Received[Any]], bool]:  # fmt: skip
     """At least the newest events of a conversation that fit, as many as wanted; and whether these are all."""
     found: list[Received[Any]] = []
     whole = False
-    async with aclosing(known.newest_first(bootstrap, topic, seconds)) as windows:
+    async with aclosing(known.newest_first(bootstrap, topic, seconds, key)) as windows:
         async for records, last in windows:
             whole = last
             events = known.of_tenant(topic, records, where.tenant, where.conversation_id)
