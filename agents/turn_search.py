@@ -128,8 +128,9 @@ async def later_acts(
         return {}
     said = " ".join(dict.fromkeys(word for fact in facts for word in fact.searched.split()))
     later = replace(
-        query, text=said, limit=LATER, kinds=("message",), since=min(fact.at for fact in facts), context="", alone=True
-    )
+        query, text=said, limit=LATER, kinds=("message",), since=min(fact.at for fact in facts), context="",
+        words_only=True,
+    )  # fmt: skip
     hits = await index.search(tenant, COLLECTION, later)
     turns = {hit.passage.id: hit for hit in hits if hit.passage.fields.get("role") == "user"}
     found = [

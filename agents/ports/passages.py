@@ -49,7 +49,8 @@ class PassageQuery:
 
     `context` are words of the conversation that complete the text; they count half. `user_id` limits the search to
     passages of that user or of everybody, `kinds` to those kinds, `among` to those ids; `since` excludes what was
-    recorded before it. `alone`: the text is whole, and its meaning is looked for without its context.
+    recorded before it. `alone`: the text is whole, and its meaning is looked for without its context. `words_only`:
+    only what has words of the text is found, however near in meaning something else is, and no word is corrected.
     """
 
     text: str
@@ -63,6 +64,7 @@ class PassageQuery:
     context: str = ""
     among: tuple[str, ...] = ()
     alone: bool = False
+    words_only: bool = False
 
     @property
     def spoken(self) -> str:

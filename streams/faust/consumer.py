@@ -116,8 +116,7 @@ class DirectConsumer(Consumer):
                     raise
                 await asyncio.sleep(RETRY_S)
         aiokafka_private.on_heartbeat(self.client, self._renew)
-        if self.app.patience is not None:
-            aiokafka_private.fetch_patiently(self.client, *self.app.patience)
+        aiokafka_private.fetch_patiently(self.client, self.app.patience)
 
     def _renew(self, asked: float) -> None:
         """Let records flow only while the broker confirms the membership."""

@@ -29,6 +29,8 @@ from streams.stores.guard import is_closed_transport
 VERSION: Final = "0.14.0"
 STOCK_SEND: Final = AIOKafkaConnection.send
 SET = 0
+# How long the broker holds a fetch after so many that brought nothing.
+IDLE_MS, EMPTY_FETCHES = 3_000, 4
 
 
 # --- all clients
@@ -196,14 +198,22 @@ def fetch_waiter(client: AIOKafkaConsumer) -> Any:
     return client._fetcher._create_fetch_waiter()
 
 
-def fetch_patiently(client: AIOKafkaConsumer, min_bytes: int, wait_ms: int) -> None:
-    """Fetch as the client was made to while nothing comes, and in batches of a size or a time while something does."""
+def fetch_patiently(client: AIOKafkaConsumer, batches: tuple[int, int] | None = None) -> None:
+    """Let the broker hold fetches for longer once nothing has come for a while.
+
+    With `batches`, a size and a time in ms, something that comes is fetched in batches of these. No partition may be
+    paused: a resumed one is not fetched before the fetch of the others has come back.
+    """
     fetcher = client._fetcher
-    stock, eager = fetcher._proc_fetch_request, (fetcher._fetch_min_bytes, fetcher._fetch_max_wait_ms)
+    stock, empty = fetcher._proc_fetch_request, 0
+    eager = (fetcher._fetch_min_bytes, fetcher._fetch_max_wait_ms)
 
     async def fetched(*request: Any) -> bool:
+        nonlocal empty
         found: bool = await stock(*request)
-        fetcher._fetch_min_bytes, fetcher._fetch_max_wait_ms = (min_bytes, wait_ms) if found else eager
+        empty = 0 if found or client.paused() else empty + 1
+        idle = (eager[0], IDLE_MS) if empty >= EMPTY_FETCHES else eager
+        fetcher._fetch_min_bytes, fetcher._fetch_max_wait_ms = batches if batches and found else idle
         return found
 
     fetcher._proc_fetch_request = fetched

@@ -16,13 +16,14 @@ from schemas import codec
 from schemas.codec import Undecodable
 from schemas.topics import MEMORY_QUARANTINES
 from streams.kafka import clients, topics_admin
+from streams.kafka.aiokafka_private import fetch_patiently
 from streams.kafka.broker_diagnosis import BrokerRejected
 from streams.kafka.log_reader import batches, bounds
 from streams.kafka.security import PLAINTEXT, Security
 from streams.telemetry import metrics
 
 LOGGER = logging.getLogger("fathom.quarantines")
-WAIT_MS = 500
+WAIT_MS, POLL_MS = 500, 3_000
 RETRY_S = 0.5
 
 
@@ -62,6 +63,7 @@ class QuarantineFollower:
         consumer = clients.new_consumer(self._bootstrap, self._security, fetch_max_wait_ms=WAIT_MS)
         try:
             await consumer.start()
+            fetch_patiently(consumer)
             fresh = Quarantines()
             ranges = await bounds(consumer, MEMORY_QUARANTINES.name, range(counts.get(MEMORY_QUARANTINES.name, 0)))
             async for batch in batches(consumer, ranges):
@@ -72,7 +74,7 @@ class QuarantineFollower:
             for tp, (_, end) in ranges.items():
                 consumer.seek(tp, end)
             while ranges:
-                for batch in (await consumer.getmany(timeout_ms=WAIT_MS)).values():
+                for batch in (await consumer.getmany(timeout_ms=POLL_MS)).values():
                     _fold(batch, self._quarantines)
         finally:
             await consumer.stop()

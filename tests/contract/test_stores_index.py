@@ -223,6 +223,14 @@ def test_a_mistyped_word_finds_what_the_right_one_does(kit, typed):
     assert [hit.scores["own"] for hit in others] == [0.0, 0.0]
 
 
+def test_by_words_only_nothing_is_found_that_lacks_them(kit):
+    kit.put(passage("p1"), passage("p2", "O projeto tem três fases"), passage("p3", "O reembolso caiu na conta"))
+    assert sorted(kit.found("prazo reembolso", words_only=True)) == ["p1", "p3"]
+    assert kit.found("rembolso", words_only=True) == []
+    assert kit.found("", words_only=True) == []
+    assert sorted(kit.found("prazo reembolso")) == ["p1", "p2", "p3"]
+
+
 @pytest.mark.covers("AC-29")
 def test_redelivered_passage_is_stored_once_and_a_new_text_replaces_the_old(kit):
     kit.put(passage("p1"), passage("p1"))

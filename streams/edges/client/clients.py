@@ -18,6 +18,7 @@ from streams import config
 from streams.edges.client.errors import CONFIG, DOWN, CommandFailed
 from streams.kafka import broker_diagnosis
 from streams.kafka import clients as kafka_clients
+from streams.kafka.aiokafka_private import fetch_patiently
 from streams.kafka.security import Security, security_of
 from streams.runtime import data_dir
 
@@ -134,6 +135,14 @@ async def reading(
         # Positioned now: on the first read, records sent in between would be missed.
         for tp, offset in (await find(wanted)).items():
             consumer.seek(tp, offset)
+        yield consumer
+
+
+@asynccontextmanager
+async def following(bootstrap: str, partitions: Iterable[TopicPartition]) -> AsyncIterator[AIOKafkaConsumer]:
+    """The same for a reader that stays: the broker holds its fetches for longer while nothing comes."""
+    async with reading(bootstrap, partitions) as consumer:
+        fetch_patiently(consumer)
         yield consumer
 
 

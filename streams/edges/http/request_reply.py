@@ -30,7 +30,7 @@ LOG = logging.getLogger("fathom.ask")
 TOPICS = (ANSWERS_OUT.name, CONTEXT_PACKS.name, CONVERSATION_TURNS.name, TOOLS_CALLS_OUT.name, *ask.LETTERS)
 # A repeated question finds an answer this old, also in a process that has just started.
 LOOK_BACK_S = 60.0
-POLL_S = 0.2
+POLL_S = 1.0
 # Between two fetches while nobody waits: every pack of the process would cost one.
 REST_S = 0.2
 RETRY_S = 1.0
@@ -108,7 +108,7 @@ class Exchange:
         bootstrap = self._bootstrap()
         partitions = clients.partitions_of(await clients.partition_counts(bootstrap), TOPICS)
         async with (
-            clients.reading(bootstrap, partitions) as consumer,
+            clients.following(bootstrap, partitions) as consumer,
             clients.producing(bootstrap, linger_ms=0) as producer,
         ):
             await _step_back(consumer)

@@ -70,6 +70,8 @@ async def hits_of(
 ) -> tuple[Hit, ...]:
     """The best hits of a search; it is repeated with the corrected text when a word of the question is mistyped."""
     found, texts = await search(query)
+    if query.words_only:
+        return found.hits(texts, query.limit)
     unknown = [term.word for term in found.question if not found.rarity.knows(term)]
     corrected = spelling.corrected(query.text, unknown, (passage.text for passage, _ in texts.values()))
     if corrected is not None:

@@ -60,11 +60,10 @@ class MemoryPassageIndex:
             if kept_in == collection and tenant_id in tenants
         }
         visible = {key: indexed for key, indexed in corpus.items() if _matches(indexed.passage, query)}
-        [vector] = self._embedder.encode([query.spoken])
         question = question_terms(query.text, query.lang, query.context)
         terms = asked(question)
         rarity = _rarity(terms, [each.weights for each in corpus.values()])
-        dense = {key: sum(map(float.__mul__, vector, each.vector)) for key, each in visible.items()}
+        dense = {} if query.words_only else self._nearness(query.spoken, visible)
         lexical = {
             key: sum(terms[term] * rarity.of[term] * each.weights[term] for term in terms if term in each.weights)
             for key, each in visible.items()
@@ -73,6 +72,10 @@ class MemoryPassageIndex:
         most = max(CANDIDATES, query.limit)
         found = Candidates(question, rarity, dict(_best(dense)[:most]), dict(_best(lexical)[:most]))
         return found, {key: (visible[key].passage, visible[key].terms) for key in found.chosen(query.limit)}
+
+    def _nearness(self, spoken: str, visible: Mapping[Key, _Indexed]) -> dict[Key, float]:
+        [vector] = self._embedder.encode([spoken])
+        return {key: sum(map(float.__mul__, vector, each.vector)) for key, each in visible.items()}
 
     async def vectors(self, texts: Sequence[str]) -> list[list[float]]:
         """The unit vector of each text; nothing is stored."""

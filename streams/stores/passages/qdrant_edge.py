@@ -242,13 +242,15 @@ class QdrantEdgeIndex:
     async def _find(
         self, tenants: tuple[str, ...], collection: str, query: PassageQuery
     ) -> tuple[Candidates[int], Texts[int]]:
-        [vector] = await self._vectors.encode([query.spoken], urgent=True)
         question = question_terms(query.text, query.lang, query.context)
         terms = asked(question)
         limit = max(CANDIDATES, query.limit)
         shard, known = self._shards[collection], self._recent[collection].rarities(tenants)
         visible, corpus = visible_to(tenants, query), corpus_of(tenants)
-        dense = nearest(shard, vector, limit, tenants, query, visible)
+        dense = {}
+        if not query.words_only:
+            [vector] = await self._vectors.encode([query.spoken], urgent=True)
+            dense = nearest(shard, vector, limit, tenants, query, visible)
         named = [named_by(terms, limit, visible, corpus)] if terms else []
         unknown = [term for term in terms if term not in known]
         found = shard.query_batch(edge.QueryBatchRequest([*named, *(rarest(term, corpus) for term in unknown)]))

@@ -13,12 +13,13 @@ Part = dict[str, Any]
 
 
 def searches_of(
-    vector: Sequence[float], terms: Mapping[str, float], limit: int, tenants: Sequence[str], query: PassageQuery
-) -> list[Part]:
-    """The searches of one question: near ones, tenant by tenant; then, if it has terms, named ones and each term's."""
+    vectors: Sequence[Sequence[float]], terms: Mapping[str, float], limit: int, tenants: Sequence[str],
+    query: PassageQuery,
+) -> list[Part]:  # fmt: skip
+    """The searches of one question: near each vector, by tenant; then, if it has terms, named ones and each term's."""
     # In each list: a filter outside would let other tenants' passages use up the limit. Near ones are looked for
     # tenant by tenant, for each has a graph of its own, and no way leads from one to the other.
-    searches = [_search(vector, DENSE, limit, visible([each], query)) for each in tenants]
+    searches = [_search(vector, DENSE, limit, visible([each], query)) for vector in vectors for each in tenants]
     if terms:
         corpus = corpus_of(tenants)
         searches += [_by_terms(terms, limit, visible(tenants, query), corpus)]

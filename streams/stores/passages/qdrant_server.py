@@ -235,11 +235,13 @@ class QdrantServerIndex:
     async def _find(
         self, tenants: Sequence[str], collection: str, query: PassageQuery
     ) -> tuple[Candidates[Any], Texts[Any]]:
-        [vector] = await self._vectors.encode([query.spoken], urgent=True)
+        vectors = [] if query.words_only else await self._vectors.encode([query.spoken], urgent=True)
         question = question_terms(query.text, query.lang, query.context)
         terms = asked(question)
         limit = min(max(CANDIDATES, query.limit), MAX_HITS)
-        searches = searches_of(vector, terms, limit, tenants, query)
+        searches = searches_of(vectors, terms, limit, tenants, query)
+        if not searches:
+            return Candidates(question, rarity_of(terms, {}, 0), {}, {}), {}
         answers, counted = await asyncio.gather(
             self._client.result("POST", path_of(collection, "points/query/batch"), {"searches": searches}),
             self._client.result(
@@ -247,7 +249,8 @@ class QdrantServerIndex:
             ),
         )
         found = [answer["points"] for answer in answers]
-        near, named, alone = found[: len(tenants)], found[len(tenants) :][:1], found[len(tenants) + 1 :]
+        of_meaning = len(vectors) * len(tenants)
+        near, named, alone = found[:of_meaning], found[of_meaning:][:1], found[of_meaning + 1 :]
         rarities = {term: _rarity(points, term) for term, points in zip(terms, alone, strict=True)}
         payloads: dict[str, Any] = {point["id"]: point["payload"] for points in (*near, *named) for point in points}
         dense = dict(_ranked(chain.from_iterable(near))[:limit])

@@ -200,3 +200,27 @@ def test_what_aiokafka_does_not_publish_is_used_in_one_file():
         if PRIVATE.search(line.replace("self._consumer.", ""))
     ]
     assert lines == []
+
+
+def test_an_idle_reader_lets_its_fetches_be_held_until_something_comes():
+    came = iter([True, *[False] * 6, True, *[False] * 6])
+    paused = {A}
+
+    async def fetch(*_: object) -> bool:
+        return next(came)
+
+    fetcher = SimpleNamespace(_proc_fetch_request=fetch, _fetch_min_bytes=1, _fetch_max_wait_ms=500)
+    client: Any = SimpleNamespace(_fetcher=fetcher, paused=lambda: paused)
+
+    async def waits(count: int) -> list[int]:
+        held = []
+        for _ in range(count):
+            await fetcher._proc_fetch_request()
+            held.append(fetcher._fetch_max_wait_ms)
+        return held
+
+    aiokafka_private.fetch_patiently(client)
+    assert asyncio.run(waits(5)) == [500] * 5  # a resumed partition waits for the fetch of the others
+    paused.clear()
+    assert asyncio.run(waits(2)) == [500] * 2
+    assert asyncio.run(waits(7)) == [500, 500, 500, 500, 3_000, 3_000, 3_000]

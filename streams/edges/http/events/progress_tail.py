@@ -26,7 +26,7 @@ from streams.telemetry import metrics
 LOG = logging.getLogger("fathom.events")
 TOPICS = (PROGRESS_EVENTS.name, MEMORY_ERASURES.name)
 LOOK_BACK_S = 60.0
-POLL_S = 0.2
+POLL_S = 1.0
 # Between two fetches: under load one for each record would cost more than all that is done with it.
 REST_S = 0.05
 RETRY_S = 1.0
@@ -62,7 +62,7 @@ class ProgressTail:
     async def _follow(self) -> None:
         bootstrap = self._bootstrap()
         partitions = clients.partitions_of(await clients.partition_counts(bootstrap), TOPICS)
-        async with clients.reading(bootstrap, partitions) as consumer:
+        async with clients.following(bootstrap, partitions) as consumer:
             await self._place(consumer)
             never = asyncio.Event()
             while True:
