@@ -1,10 +1,10 @@
 """Progress of a message: what its pack and its cognitive run have reached, as events that patch a state document."""
 
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
-from schemas.base import Absent, Event, Id, JsonObject, Value
+from schemas.base import Absent, Id, JsonObject, Value
 
 ProgressStage = Literal["pack", "cognition"]
 CogragStatus = Literal["idle", "decomposing", "retrieving", "refining", "verifying", "complete", "abstain"]
@@ -46,7 +46,7 @@ class PatchOperation(Value):
     value: Any
 
 
-class ProgressMade(Event):
+class ProgressMade(Value):
     """One thing that a message's pack or cognitive run has reached.
 
     `seq` grows within a job, with gaps; `prev_seq` is that of the event before, 0 for the first: another one means that
@@ -55,7 +55,6 @@ class ProgressMade(Event):
     happened says the log: a record made again is the same to the byte.
     """
 
-    TYPE: ClassVar[str] = "progress.made.v1"
     job_id: Id
     message_id: Id
     client_id: Id

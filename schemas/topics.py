@@ -33,13 +33,11 @@ from schemas.memory import (
     SummaryMade,
 )
 from schemas.packs import ContextPack
-from schemas.progress import ProgressMade
 from schemas.retrieval import JoinOpened, JoinTicked, PackInputs, PartFound, PartsFound, RetrievalPlan
 from schemas.tools import ToolCallRequested, ToolCallResolved, ToolConfirmation, ToolResult
 
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*(\.[a-z0-9]+(-[a-z0-9]+)*)+")
 LONG = timedelta(days=365)
-DAY = timedelta(days=1)
 WEEK = timedelta(days=7)
 # Longer than anything that an erasure covers: a store filled from the log must not bring it back.
 LONGEST = timedelta(days=730)
@@ -198,11 +196,6 @@ COGNITION_STEPS = Topic(
     "the state of a cognitive run after each of its nodes: checkpoint, transport and replay log",
 )  # fmt: skip
 
-PROGRESS_EVENTS = Topic(
-    "progress.events", (ProgressMade,), "conversation", DAY,
-    "what each message's pack and cognitive run have reached, as patches of a state document",
-)  # fmt: skip
-
 AUDIT_HEADS = Topic(
     "audit.heads", (AuditHead,), "entity", LONGEST,
     "heads of the hash chain over decisions, claims and corrections, by which later changes of the log are found",
@@ -228,7 +221,6 @@ TOPICS: tuple[Topic, ...] = (
     FEEDBACK_IN,
     MEMORY_CONSULTATIONS,
     COGNITION_STEPS,
-    PROGRESS_EVENTS,
     ASSESSMENTS_IN,
     ASSESSMENTS_OUT,
     TOOLS_CALLS_IN,

@@ -35,7 +35,6 @@ from agents.stages.indexer import TurnIndexer
 from agents.stages.ingestion import Ingestion
 from agents.stages.planner import Planner
 from agents.stages.presenter import Presenter
-from agents.stages.progress import ProgressTeller
 from agents.stages.retrieval import PackRetrieval
 from agents.stages.summariser import Summariser
 from agents.stages.tool_gate import ToolGate
@@ -142,7 +141,6 @@ BUILDERS: Mapping[str, Build] = {
     "feedback": lambda d: FeedbackAgent(d.graph, _references(d)),
     "ingestion": lambda d: Ingestion(d.documents, admin=d.settings.public_writer),
     "cognition": lambda d: CognitionAgent(d.index, d.graph, d.settings.cognition(), d.clock, _cognition_model(d)),
-    "progress": lambda d: ProgressTeller(d.settings.cognition(), enabled=d.settings.progress),
     "tool-gate": _tool_gate,
     "assessor": _assessor,
     "eraser": lambda d: Eraser(d.writer, d.index, d.weights),

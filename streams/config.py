@@ -123,7 +123,7 @@ class Settings(BaseSettings):
     max_waiting_mb: int = Field(
         16, ge=0, description="messages read ahead in an overload, so that tenants take turns; 0: none"
     )
-    cache_mb: int = Field(128, ge=16, description="MiB that all caches of a process may take together")
+    cache_mb: int = Field(112, ge=16, description="MiB that all caches of a process may take together")
     max_crashes: int = Field(4, ge=0, description="processes that may die of a record; then a dead letter, 0: never")
     dlq_max_consecutive: int = Field(500, ge=1, description="dead letters in a row that stop a stage")
     dlq_max_ratio: float = Field(0.9, gt=0, le=1, description="share of dead letters of the last 2,000 records")
@@ -145,7 +145,6 @@ class Settings(BaseSettings):
     ask_timeout_ms: int = Field(10_000, ge=100, description="how long `/ask` waits where the caller names no time")
     ask_deep_timeout_ms: int = Field(30_000, ge=100, description="how long a call with `deep=true` waits")
     ask_most_waiting: int = Field(1_000, ge=1, description="questions that wait for an answer at a time")
-    progress: bool = Field(True, description="tell what each message has reached, for `GET /events`")
     events_most_streams: int = Field(100, ge=1, description="open streams of `GET /events` of one tenant")
     upstream_url: str | None = Field(None, description="the model behind `/v1`: OpenAI-compatible, https://HOST/v1")
     upstream_key_file: Path | None = Field(None, description="a file that holds the API key for upstream_url")

@@ -26,7 +26,6 @@ from schemas.topics import (
     MEMORY_VOTES,
     MESSAGES_IN,
     PACKS_PARTIAL,
-    PROGRESS_EVENTS,
     RETRIEVAL_PLANS,
     TOOLS_CALLS_IN,
     TOOLS_CALLS_OUT,
@@ -166,14 +165,6 @@ BESIDE: tuple[Stage, ...] = (
         background=True,
         passages=True,
         hiding=True,
-    ),
-    Stage(
-        "progress",
-        # In the order of dependence, for records of the same millisecond.
-        (RETRIEVAL_PLANS, PACKS_PARTIAL, CONTEXT_PACKS, COGNITION_STEPS),
-        (PROGRESS_EVENTS,),
-        ledger=PROGRESS_EVENTS,
-        background=True,
     ),
     Stage(
         "tool-gate",

@@ -38,7 +38,6 @@ CAUSES: tuple[tuple[str, str], ...] = (
     ("stage: retrieval", r"agents/retrievers/"),
     ("stage: assembler", r"agents/stages/assembler\.py"),
     ("stage: presenter", r"agents/stages/presenter\.py"),
-    ("stage: progress", r"agents/stages/progress\.py"),
     ("stage: cognition", r"agents/stages/cognition\.py"),
     ("stage: claims", r"agents/stages/claims\.py"),
     ("stage: summariser", r"agents/stages/summariser\.py"),

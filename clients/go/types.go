@@ -83,19 +83,6 @@ const (
 	ClaimStatusRetracted  ClaimStatus = "retracted"
 )
 
-// CogragStatus: one of the values below, or one that a newer Fathom knows.
-type CogragStatus string
-
-const (
-	CogragStatusIdle        CogragStatus = "idle"
-	CogragStatusDecomposing CogragStatus = "decomposing"
-	CogragStatusRetrieving  CogragStatus = "retrieving"
-	CogragStatusRefining    CogragStatus = "refining"
-	CogragStatusVerifying   CogragStatus = "verifying"
-	CogragStatusComplete    CogragStatus = "complete"
-	CogragStatusAbstain     CogragStatus = "abstain"
-)
-
 // ConflictKind: one of the values below, or one that a newer Fathom knows.
 type ConflictKind string
 
@@ -401,14 +388,6 @@ const (
 	PassageKindEvent      PassageKind = "event"
 )
 
-// PatchOperationOp: one of the values below, or one that a newer Fathom knows.
-type PatchOperationOp string
-
-const (
-	PatchOperationOpAdd     PatchOperationOp = "add"
-	PatchOperationOpReplace PatchOperationOp = "replace"
-)
-
 // PathLabel: one of the values below, or one that a newer Fathom knows.
 type PathLabel string
 
@@ -418,14 +397,6 @@ const (
 	PathLabelJurisprudencia PathLabel = "Jurisprudencia"
 	PathLabelChunk          PathLabel = "Chunk"
 	PathLabelSubPergunta    PathLabel = "SubPergunta"
-)
-
-// ProgressStage: one of the values below, or one that a newer Fathom knows.
-type ProgressStage string
-
-const (
-	ProgressStagePack      ProgressStage = "pack"
-	ProgressStageCognition ProgressStage = "cognition"
 )
 
 // QuarantineChangedState: one of the values below, or one that a newer Fathom knows.
@@ -1461,41 +1432,6 @@ func (v *PartsFound) UnmarshalJSON(data []byte) error {
 
 func (v PartsFound) MarshalJSON() ([]byte, error) {
 	type plain PartsFound
-	return write(plain(v), v.Extra)
-}
-
-// ProgressMade: One thing that a message's pack or cognitive run has reached.
-//
-// `seq` grows within a job, with gaps; `prev_seq` is that of the event before, 0 for the first: another one means that
-// an event was lost. `patch` changes the state document of the job, `data` says the same in short. The job of a pack
-// is the pack. What a late reader gets as a snapshot is reduced from events, of both stages, and is none. When it
-// happened says the log: a record made again is the same to the byte.
-//
-// Its ce_type is progress.made.v1.
-type ProgressMade struct {
-	JobID          string                     `json:"job_id"`
-	MessageID      string                     `json:"message_id"`
-	ClientID       string                     `json:"client_id"`
-	ConversationID string                     `json:"conversation_id"`
-	UserID         string                     `json:"user_id"`
-	Stage          ProgressStage              `json:"stage"`
-	Seq            int64                      `json:"seq"`
-	PrevSeq        int64                      `json:"prev_seq"`
-	Type           json.RawMessage            `json:"type"`
-	NodeID         *string                    `json:"node_id,omitzero"`
-	CogragStatus   CogragStatus               `json:"cograg_status"`
-	Data           map[string]json.RawMessage `json:"data"`
-	Patch          []PatchOperation           `json:"patch"`
-	Extra          map[string]json.RawMessage `json:"-"`
-}
-
-func (v *ProgressMade) UnmarshalJSON(data []byte) error {
-	type plain ProgressMade
-	return read(data, (*plain)(v), &v.Extra)
-}
-
-func (v ProgressMade) MarshalJSON() ([]byte, error) {
-	type plain ProgressMade
 	return write(plain(v), v.Extra)
 }
 
@@ -2777,24 +2713,6 @@ func (v PartReport) MarshalJSON() ([]byte, error) {
 	return write(plain(v), v.Extra)
 }
 
-// PatchOperation: An operation of RFC 6902 that sets a whole key: applied twice it gives what it gives once.
-type PatchOperation struct {
-	Op    PatchOperationOp           `json:"op"`
-	Path  string                     `json:"path"`
-	Value json.RawMessage            `json:"value"`
-	Extra map[string]json.RawMessage `json:"-"`
-}
-
-func (v *PatchOperation) UnmarshalJSON(data []byte) error {
-	type plain PatchOperation
-	return read(data, (*plain)(v), &v.Extra)
-}
-
-func (v PatchOperation) MarshalJSON() ([]byte, error) {
-	type plain PatchOperation
-	return write(plain(v), v.Extra)
-}
-
 type PersonaContext struct {
 	// Absent means unknown.
 	UserRole *string `json:"user_role,omitzero"`
@@ -3624,7 +3542,6 @@ var Events = map[string]func() any{
 	"retrieval.pack-inputs.v1":        func() any { return new(PackInputs) },
 	"retrieval.part-found.v1":         func() any { return new(PartFound) },
 	"retrieval.parts-found.v1":        func() any { return new(PartsFound) },
-	"progress.made.v1":                func() any { return new(ProgressMade) },
 	"memory.quarantine-changed.v1":    func() any { return new(QuarantineChanged) },
 	"retrieval.plan-made.v1":          func() any { return new(RetrievalPlan) },
 	"memory.summary-made.v1":          func() any { return new(SummaryMade) },

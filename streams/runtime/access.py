@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from schemas.topics import (
     ANSWERS_OUT,
     AUDIT_HEADS,
+    COGNITION_STEPS,
     CONTEXT_PACKS,
     CONVERSATION_TURNS,
     CORRECTIONS_IN,
@@ -24,7 +25,7 @@ from schemas.topics import (
     MEMORY_VOTES,
     MESSAGES_IN,
     PACKS_PARTIAL,
-    PROGRESS_EVENTS,
+    RETRIEVAL_PLANS,
     TOOLS_CALLS_IN,
     TOOLS_CALLS_OUT,
     Topic,
@@ -47,11 +48,11 @@ VIEWS: Mapping[Topic, tuple[str, ...]] = {
 # What `fathom serve` sends for its callers, awaits for them and looks up for them.
 SERVED_WRITES = (MESSAGES_IN, DOCUMENTS_IN, CORRECTIONS_IN, FEEDBACK_IN, TOOLS_CALLS_IN)
 SERVED_READS = (
-    ANSWERS_OUT, CONTEXT_PACKS, TOOLS_CALLS_OUT, PROGRESS_EVENTS, MEMORY_ERASURES, CONVERSATION_TURNS,
-    MEMORY_DECISIONS, MEMORY_CLAIMS, MEMORY_CONSULTATIONS, MESSAGES_IN, DOCUMENTS_IN,
+    ANSWERS_OUT, CONTEXT_PACKS, TOOLS_CALLS_OUT, MEMORY_ERASURES, CONVERSATION_TURNS, RETRIEVAL_PLANS, PACKS_PARTIAL,
+    COGNITION_STEPS, MEMORY_DECISIONS, MEMORY_CLAIMS, MEMORY_CONSULTATIONS, MESSAGES_IN, DOCUMENTS_IN,
 )  # fmt: skip
-# What the first stages refuse of what is asked, which is told to whoever waits for an answer.
-SERVED_LETTERS = tuple(dead_letter_topic(stage) for stage in ("depth", "tool-gate"))
+# What is refused of what is asked, and runs that failed, which is told to whoever waits for an answer.
+SERVED_LETTERS = tuple(dead_letter_topic(stage) for stage in ("depth", "tool-gate", "cognition"))
 
 # What `fathom audit seal` reads, and how long it is kept: what has expired is not missing.
 SEALED = (MEMORY_DECISIONS, MEMORY_CLAIMS, MEMORY_CORRECTIONS, AUDIT_HEADS)

@@ -9,7 +9,8 @@ import orjson
 
 from agents.stages import cognition
 from schemas.cognition import CognitiveState, Node
-from schemas.topics import ANSWERS_OUT, CONTEXT_PACKS, PROGRESS_EVENTS
+from schemas.topics import ANSWERS_OUT, CONTEXT_PACKS
+from streams.edges.client.deep_answers import LETTERS_OF_RUNS
 from streams.testing.pipeline import Pipeline
 
 LAW = """# CLT: artigos
@@ -51,15 +52,20 @@ def broken_reasoner() -> Iterator[None]:
 
 
 @cache
-def failure() -> bytes:
-    """The event that says that the run of a message has failed."""
+def _letter() -> tuple[tuple[str, bytes], ...]:
     with broken_reasoner(), Pipeline(**ON) as fathom:
         fathom.say(QUESTION)
-        return fathom.log.of(PROGRESS_EVENTS.name)[-1].value
+        return tuple(fathom.log.of(LETTERS_OF_RUNS)[-1].headers)
+
+
+def failure(message_id: str, tenant: str = "acme") -> list[tuple[str, bytes]]:
+    """The headers of the dead letter that says that the run of a message has failed."""
+    said = {"ce_correlationid": message_id.encode(), "tenant": tenant.encode()}
+    return [(name, said.get(name, value)) for name, value in _letter()]
 
 
 def renamed(value: bytes, message_id: str) -> bytes:
-    """A pack, an answer or an event of progress as that of another message."""
+    """A pack or an answer as that of another message."""
     said = orjson.loads(value)
     if "meta" in said:
         said["meta"]["answers"] = message_id

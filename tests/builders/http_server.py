@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Literal, TypeVar
 
 import httpx
@@ -16,13 +17,15 @@ from starlette.types import ASGIApp
 from agents.core.caching.budget import CacheShare
 from agents.ports.graph import DecisionReader
 from agents.stages.assessor import Assessor
+from schemas.base import Conversation
 from streams import config
 from streams.config import Settings
 from streams.edges.client.records import OutgoingRecord
 from streams.edges.client.send import SentRecord
 from streams.edges.http import tokens
 from streams.edges.http.app import api
-from streams.edges.http.events.message_progress import LoggedProgress, ProgressStore, Sees
+from streams.edges.http.events.message_progress import MessageProgress
+from streams.edges.http.events.progress_tail import Sees
 from streams.edges.http.pending_replies import ExpectedReply, PendingReplies
 from streams.telemetry.clock import SystemClock
 
@@ -38,14 +41,32 @@ Reply = Callable[[OutgoingRecord, ExpectedReply], bytes | Exception | None]
 
 
 class HeldTail:
-    """The progress that came, and what only the log has of it."""
+    """The messages that may be watched, with who asked, and how many calls watch or wait for one."""
 
-    def __init__(self, most_bytes: int = 10_000_000) -> None:
-        self.store = ProgressStore(CacheShare(most_bytes))
-        self.log: dict[tuple[str, str], list[LoggedProgress]] = {}
+    def __init__(self) -> None:
+        self.messages: list[tuple[str, Any, MessageProgress]] = []
+        self.watching = 0
 
-    async def look_up(self, tenant: str, message_id: str, sees: Sees) -> None:
-        self.store.joined(tenant, [*filter(sees, self.log.get((tenant, message_id), ()))])
+    def put(self, tenant: str, message_id: str, progress: MessageProgress, **whose: str) -> None:
+        named = {"client_id": "web", "conversation_id": "c1", "user_id": "ana", **whose}
+        self.messages.append((tenant, SimpleNamespace(message_id=message_id, **named), progress))
+
+    async def watch(
+        self, tenant: str, message_id: str, sees: Sees, stated: Conversation | None, until: float
+    ) -> MessageProgress | None:
+        self.watching += 1
+        found = None
+        try:
+            while found is None and asyncio.get_running_loop().time() <= until:
+                await asyncio.sleep(0.001)
+                known = [each for each in self.messages if (each[0], each[1].message_id) == (tenant, message_id)]
+                found = next((progress for _, plan, progress in reversed(known) if sees(plan)), None)
+            return found
+        finally:
+            self.watching -= found is None
+
+    def leave(self, progress: MessageProgress) -> None:
+        self.watching -= 1
 
 
 class Echo:

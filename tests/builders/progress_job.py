@@ -6,16 +6,19 @@
 reduces them, in whatever language, has to find the same.
 """
 
+from collections.abc import Iterable
+from heapq import merge
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+from agents.core.progress.message_events import MessageEvents, TimedEvent
 from agents.core.progress.reduction import snapshot
-from schemas import codec
-from schemas.envelope import Received
 from schemas.progress import ProgressMade
-from schemas.topics import PROGRESS_EVENTS
+from schemas.topics import COGNITION_STEPS, CONTEXT_PACKS, PACKS_PARTIAL, RETRIEVAL_PLANS
+from streams.edges.http.events.message_progress import MessageProgress
 from streams.testing.pipeline import Pipeline
 from streams.topology import SPLIT
 
@@ -48,18 +51,37 @@ ON: dict[str, object] = {
 }
 
 
-def recorded() -> list[Received[ProgressMade]]:
+def told(fathom: Pipeline) -> list[TimedEvent]:
+    """The events of all messages, one message after the other."""
+    topics = (PACKS_PARTIAL, CONTEXT_PACKS, COGNITION_STEPS)
+    records = [*merge(*map(fathom.events, topics), key=attrgetter("timestamp"))]
+    plans = {plan.event.pack_id: plan for plan in fathom.events(RETRIEVAL_PLANS)}
+    found: list[TimedEvent] = []
+    for plan in plans.values():
+        message = MessageEvents(plan, fathom.settings.cognition())
+        found += [message.first, *(each for record in records for each in message.of(record))]
+    return found
+
+
+def events(fathom: Pipeline) -> list[ProgressMade]:
+    """The same without their times."""
+    return [each.event for each in told(fathom)]
+
+
+def recorded() -> list[TimedEvent]:
     """The events of one message, in the order of the log."""
     with Pipeline(stages=SPLIT, **ON) as fathom:
         fathom.document("clt", "CLT", LAW)
         fathom.document("julgados", "Julgados", RULINGS)
         fathom.ask(QUESTION)
-        return fathom.events(PROGRESS_EVENTS)
+        return told(fathom)
 
 
-def as_json(records: list[Received[ProgressMade]]) -> Any:
+def as_json(told: Iterable[TimedEvent]) -> Any:
     """The events as the stream's data."""
-    return [{**orjson.loads(codec.dump(each.event)), "ts": codec.rfc3339(each.logged_at)} for each in records]
+    progress = MessageProgress(has_run=True)
+    progress.add(told)
+    return [orjson.loads(each.data) for each in progress.events]
 
 
 def main() -> None:

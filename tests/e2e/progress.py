@@ -7,12 +7,12 @@ from uuid import uuid4
 
 import httpx
 
-from agents.core.caching.budget import CacheShare
+from agents.core.cognition.opening import CognitionOptions
 from schemas.progress import ProgressMade
-from streams.edges.http.events.message_progress import ProgressStore
 from streams.edges.http.events.progress_tail import ProgressTail
 from tests.e2e.calls import MARKDOWN, taken
 
+RUNS = CognitionOptions(enabled=True)
 HANDBOOK = """# Handbook
 
 ## Overtime
@@ -61,13 +61,14 @@ def shown(client: httpx.Client, message: str, last: str | None = None, most: int
 
 
 def in_log(broker: str, message: str, tenant: str = "default") -> list[tuple[str, ProgressMade]]:
-    """The positions and events of a message in the log."""
+    """The ids and events of a message, as the log tells them."""
 
     async def read() -> list[tuple[str, ProgressMade]]:
-        tail = ProgressTail(lambda: broker, ProgressStore(CacheShare(100_000_000)))
-        await tail.look_up(tenant, message, lambda _: True)
-        found = tail.store.newest(tenant, message, lambda _: True)
-        events = found.events if found is not None else []
-        return [(f"{each.partition}-{each.offset}", each.event) for each in events]
+        tail = ProgressTail(lambda: broker, RUNS)
+        keeping = asyncio.create_task(tail.keep())
+        until = asyncio.get_running_loop().time() + 0.2
+        progress = await tail.watch(tenant, message, lambda _: True, None, until)
+        keeping.cancel()
+        return [(each.id, each.told.event) for each in progress.events] if progress is not None else []
 
     return asyncio.run(read())

@@ -19,10 +19,7 @@ SHARES: Mapping[str, int] = {
     "votes": 11,
     "working_sets": 9,
     "replies": 8,
-    "progress": 8,
     "tool_sessions": 6,
-    "pack_progress": 6,
-    "told_packs": 2,
     "index_texts": 4,
     "log_lines": 1,
     "saved_tool_sessions": 3,
@@ -33,12 +30,12 @@ SHARES: Mapping[str, int] = {
     "person_keys": 1,
     "sent_records": 2,
     "idempotency_keys": 1,
-    "erased_messages": 1,
     "access_levels": 1,
     "refused_calls": 1,
     "refused_messages": 1,
+    "failed_runs": 1,
 }
-DEFAULT_MB = 128
+DEFAULT_MB = 112
 # What an entry takes besides its key and value: its place in the dictionary, its size and its stamp.
 ENTRY_BYTES = 250
 # What objects take of memory for each byte of their JSON.

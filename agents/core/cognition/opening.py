@@ -26,14 +26,19 @@ class CognitionOptions:
         return self.enabled and self.flags.verification
 
 
+def job_id_of(plan: RetrievalPlan) -> str:
+    """The id of the run for a message's plan, however often it is opened."""
+    return derive("cognition", plan.plan_id)
+
+
 def opened(plan: RetrievalPlan, tenant: str, options: CognitionOptions) -> CognitiveState:
-    """The state of a run for a message's plan; its job has one id, however often it is opened."""
+    """The state of a run for a message's plan."""
     return CognitiveState(
         query=plan.query,
         lang=plan.lang,
         tenant_id=tenant,
         scope=SCOPE,
-        job_id=derive("cognition", plan.plan_id),
+        job_id=job_id_of(plan),
         client_id=plan.client_id,
         conversation_id=plan.conversation_id,
         message_id=plan.message_id,

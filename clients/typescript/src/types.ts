@@ -33,16 +33,6 @@ export type ClaimItemAuthor = Open<"user" | "system">;
 
 export type ClaimStatus = Open<"asserted" | "contested" | "superseded" | "confirmed" | "retracted">;
 
-export type CogragStatus = Open<
-  | "idle"
-  | "decomposing"
-  | "retrieving"
-  | "refining"
-  | "verifying"
-  | "complete"
-  | "abstain"
->;
-
 export type ConflictKind = Open<"correction" | "newer_value" | "negation">;
 
 export type ConflictType = Open<"polarity" | "number" | "date" | "outcome" | "rank" | "temporal">;
@@ -154,11 +144,7 @@ export type PartStatus = Open<"ok" | "empty" | "timeout" | "error" | "skipped">;
 
 export type PassageKind = Open<"chunk" | "definition" | "concept" | "message" | "summary" | "event">;
 
-export type PatchOperationOp = Open<"add" | "replace">;
-
 export type PathLabel = Open<"Processo" | "Dispositivo" | "Jurisprudencia" | "Chunk" | "SubPergunta">;
-
-export type ProgressStage = Open<"pack" | "cognition">;
 
 export type QuarantineChangedState = Open<"quarantined" | "lifted">;
 
@@ -828,32 +814,6 @@ export interface PartsFound {
   pack_id: string;
   message_id: string;
   parts: PartFound[];
-}
-
-/**
- * One thing that a message's pack or cognitive run has reached.
- *
- * `seq` grows within a job, with gaps; `prev_seq` is that of the event before, 0 for the first: another one means that
- * an event was lost. `patch` changes the state document of the job, `data` says the same in short. The job of a pack
- * is the pack. What a late reader gets as a snapshot is reduced from events, of both stages, and is none. When it
- * happened says the log: a record made again is the same to the byte.
- *
- * `progress.made.v1`
- */
-export interface ProgressMade {
-  job_id: string;
-  message_id: string;
-  client_id: string;
-  conversation_id: string;
-  user_id: string;
-  stage: ProgressStage;
-  seq: number;
-  prev_seq: number;
-  type: string | number | boolean | null;
-  node_id?: string;
-  cograg_status: CogragStatus;
-  data: Record<string, unknown>;
-  patch: PatchOperation[];
 }
 
 /**
@@ -1614,13 +1574,6 @@ export interface PartReport {
   error?: string;
 }
 
-/** An operation of RFC 6902 that sets a whole key: applied twice it gives what it gives once. */
-export interface PatchOperation {
-  op: PatchOperationOp;
-  path: string;
-  value: unknown;
-}
-
 export interface PersonaContext {
   /** Absent means unknown. */
   user_role?: string;
@@ -2048,7 +2001,6 @@ export interface Events {
   "retrieval.pack-inputs.v1": PackInputs;
   "retrieval.part-found.v1": PartFound;
   "retrieval.parts-found.v1": PartsFound;
-  "progress.made.v1": ProgressMade;
   "memory.quarantine-changed.v1": QuarantineChanged;
   "retrieval.plan-made.v1": RetrievalPlan;
   "memory.summary-made.v1": SummaryMade;

@@ -1,21 +1,22 @@
 """An answer by cognition beside the pack of its question: read from their topics, awaited together."""
 
 import asyncio
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
-from aiokafka import AIOKafkaConsumer
+from aiokafka import AIOKafkaConsumer, ConsumerRecord
 from pydantic import ValidationError
 
 from schemas.base import Id, Value
 from schemas.chat import AnswerGiven
 from schemas.cognition import DEEP, AnswerStatus, DeepAnswer
+from schemas.envelope import header_map
 from schemas.packs import ContextPack
-from schemas.progress import ProgressMade
-from schemas.topics import ANSWERS_OUT, CONTEXT_PACKS, PROGRESS_EVENTS, dead_letter_topic
+from schemas.topics import ANSWERS_OUT, CONTEXT_PACKS, dead_letter_topic
 from streams.edges.client import clients
-from streams.edges.client.ask import POLL_S, check_refusal
+from streams.edges.client.ask import POLL_S, check_refusal, refusal_of
 from streams.edges.client.errors import CONFIG, DOWN, FAILURE, CommandFailed
 from streams.edges.client.records import OutgoingRecord
 from streams.edges.client.send import deliver
@@ -24,9 +25,7 @@ OFF = (
     "Deep answers are switched off on these workers. Set RAG_ENABLE_COGRAG=on and RAG_COGRAG_VERIFICATION_ENABLED=on "
     "there, or ask without `deep`"
 )
-FAILED = b'"COGRAG_FAILED"'
-LETTERS_OF_DEPTH = dead_letter_topic("depth")
-LETTERS = f"`fathom tail {dead_letter_topic('cognition')} --from-beginning` shows it"
+LETTERS_OF_DEPTH, LETTERS_OF_RUNS = dead_letter_topic("depth"), dead_letter_topic("cognition")
 
 
 class DeepAnswerShown(DeepAnswer):
@@ -72,21 +71,28 @@ def answer_of(value: bytes) -> DeepAnswerShown | None:
         return None
 
 
-def failure_of(value: bytes, message_id: str) -> str | None:
-    """Why a value of `progress.events` says that there will be no deep answer to a message; None for any other."""
-    if FAILED not in value:
+class RunFailed(CommandFailed):
+    """The cognitive run of a message has failed; the text says why."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(sentence, FAILURE)
+
+
+def failure_of(headers: Iterable[tuple[str, bytes | None]]) -> tuple[str, str, RunFailed] | None:
+    """The tenant and the message of a dead letter of cognition, and why there will be no deep answer; None for a mark.
+
+    The records of a run are correlated with the message.
+    """
+    found = header_map(headers)
+    refused = refusal_of(headers)
+    tenant, message_id = found.get("tenant"), found.get("ce_correlationid")
+    if refused is None or not tenant or not message_id:
         return None
-    try:
-        told = ProgressMade.model_validate_json(value, extra="ignore")
-    except ValidationError:
-        return None
-    if told.type != "COGRAG_FAILED" or told.message_id != message_id:
-        return None
-    why = told.data.get("why", "its run has failed")
-    return (
-        f"there will be no deep answer to message {message_id}: {why} ({LETTERS}); its pack is made all the same: ask "
-        "without `deep`"
+    why = RunFailed(
+        f"there will be no deep answer to message {message_id}: its run could not go on: {refused[1]} (`fathom tail "
+        f"{LETTERS_OF_RUNS} --from-beginning` shows it); its pack is made all the same: ask without `deep`"
     )
+    return tenant, message_id, why
 
 
 def is_refused(pack: ContextPack) -> bool:
@@ -99,7 +105,7 @@ async def reply_to(prepared: OutgoingRecord, bootstrap: str, seconds: float) -> 
 
     Raises `CommandFailed` where cognition is off, where its run fails, where the question is refused, and on a timeout.
     """
-    topics = (CONTEXT_PACKS.name, ANSWERS_OUT.name, PROGRESS_EVENTS.name, LETTERS_OF_DEPTH)
+    topics = (CONTEXT_PACKS.name, ANSWERS_OUT.name, LETTERS_OF_RUNS, LETTERS_OF_DEPTH)
     partitions = clients.partitions_of(await clients.partition_counts(bootstrap), topics)
     async with clients.reading(bootstrap, partitions) as consumer, clients.producing(bootstrap) as producer:
         await deliver(producer, prepared)
@@ -124,16 +130,14 @@ class _Waiting:
             for record in await clients.poll(consumer, POLL_S):
                 if record.topic == LETTERS_OF_DEPTH:
                     check_refusal(record, self._prepared)
+                elif record.topic == LETTERS_OF_RUNS:
+                    self._check_run(record)
                 elif record.key == self._prepared.key and record.value is not None:
                     self._take(record.topic, bytes(record.value))
         return RawReply(self._pack, self._answer)
 
     def _take(self, topic: str, value: bytes) -> None:
         name = self._prepared.name
-        if topic == PROGRESS_EVENTS.name:
-            if (why := failure_of(value, name)) is not None:
-                raise CommandFailed(why, FAILURE)
-            return
         if topic == ANSWERS_OUT.name:
             answer: Any = answer_of(value)
             if answer is not None and answer.message_id == name:
@@ -144,6 +148,11 @@ class _Waiting:
             if is_refused(pack):
                 raise CommandFailed(OFF, CONFIG)
             self._pack = value
+
+    def _check_run(self, letter: ConsumerRecord) -> None:
+        failed = failure_of(letter.headers)
+        if failed is not None and failed[:2] == (header_map(self._prepared.headers).get("tenant"), self._prepared.name):
+            raise failed[2]
 
     def late(self, seconds: float) -> str:
         """The sentence of a timeout: what did not come, and where to look."""

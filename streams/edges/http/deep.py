@@ -36,8 +36,6 @@ async def answered(request: Request, sender: CallSender, prepared: OutgoingRecor
         raise Problem(409, deep_answers.OFF, fathom_message_id=name)
     wanted = ExpectedReply(ANSWERS_OUT.name, key, name, deep=True)
     value = await sender.answered(request, prepared, wanted, max(until - time.monotonic(), 0.0))
-    if value is not None and (why := deep_answers.failure_of(value, name)) is not None:
-        raise Problem(500, why, fathom_message_id=name)
     answer = None if value is None else deep_answers.answer_of(value)
     return None if answer is None else RawReply(pack, answer)
 

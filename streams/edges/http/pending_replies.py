@@ -2,15 +2,15 @@
 
 import asyncio
 from collections import OrderedDict, deque
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import orjson
 
 from agents.core.caching.budget import CacheShare, bytes_of, share_of
 from agents.core.caching.lru import ByteCache
+from schemas.base import Conversation
 from schemas.topics import ANSWERS_OUT, CONTEXT_PACKS, CONVERSATION_TURNS, TOOLS_CALLS_OUT
-from streams.edges.client.deep_answers import answer_of, failure_of
+from streams.edges.client.deep_answers import answer_of
 
 Place = tuple[str, bytes]
 REPLIES = share_of("replies")
@@ -32,6 +32,10 @@ class ExpectedReply:
     def place(self) -> Place:
         return self.topic, self.key
 
+    @property
+    def tenant(self) -> str:
+        return Conversation.from_key(self.key.decode()).tenant
+
 
 class TooMany(Exception):
     """The limit of waiting callers is reached."""
@@ -49,6 +53,7 @@ class PendingReplies:
         self._came: OrderedDict[Place, deque[bytes]] = OrderedDict()
         self.size_bytes = 0
         self._refused: ByteCache[tuple[bytes, str], Exception] = ByteCache("refused_messages")
+        self._failed: ByteCache[tuple[str, str], Exception] = ByteCache("failed_runs")
         # Set whenever somebody begins to wait.
         self.called = asyncio.Event()
 
@@ -61,9 +66,12 @@ class PendingReplies:
         if (refusal := self._refused.get((wanted.key, wanted.message_id))) is not None:
             future.set_exception(refusal)
             return future
-        known = _best([value for value in self._came.get(wanted.place, ()) if _answers(value, wanted)], wanted)
+        known = next((value for value in self._came.get(wanted.place, ()) if _answers(value, wanted)), None)
         if known is not None:
             future.set_result(known)
+            return future
+        if wanted.deep and (failure := self._failed.get((wanted.tenant, wanted.message_id))) is not None:
+            future.set_exception(failure)
             return future
         if self._count >= self._most:
             raise TooMany
@@ -93,9 +101,14 @@ class PendingReplies:
                 if not future.done() and wanted.message_id == message_id:
                     future.set_exception(refusal)
 
-    def failed(self, key: bytes, value: bytes) -> None:
-        """Take the end of a run that failed, from `progress.events`, as what its callers get in place of its answer."""
-        self.came(ANSWERS_OUT.name, key, value)
+    def failed(self, tenant: str, message_id: str, failure: Exception) -> None:
+        """Fail the futures that wait for the answer by a cognitive run that has failed."""
+        self._failed.put((tenant, message_id), failure, sum(map(bytes_of, failure.args)))
+        for waiting in tuple(self._waiting.values()):
+            for future, wanted in tuple(waiting.items()):
+                named = wanted.tenant, wanted.message_id
+                if wanted.deep and named == (tenant, message_id) and not future.done():
+                    future.set_exception(failure)
 
     def fail(self, error: Exception) -> None:
         """Fail all waiting futures."""
@@ -121,15 +134,8 @@ class PendingReplies:
                 del self._came[first]
 
 
-def _best(known: Sequence[bytes], wanted: ExpectedReply) -> bytes | None:
-    """The first answer; a failure only where there is none: the run was sent again since."""
-    return min(known, key=lambda value: failure_of(value, wanted.message_id) is not None, default=None)
-
-
 def _answers(value: bytes, wanted: ExpectedReply) -> bool:
-    """Whether a record is the awaited answer, or says that none will come; later revisions of a pack are not."""
-    if wanted.deep and failure_of(value, wanted.message_id) is not None:
-        return True
+    """Whether a record is the awaited answer; later revisions of a pack are not."""
     try:
         said = orjson.loads(value)
         if wanted.topic == ANSWERS_OUT.name:

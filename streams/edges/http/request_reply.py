@@ -20,6 +20,7 @@ from schemas.base import Conversation
 from schemas.chat import Turn
 from schemas.topics import ANSWERS_OUT, CONTEXT_PACKS, CONVERSATION_TURNS, TOOLS_CALLS_OUT
 from streams.edges.client import ask, clients
+from streams.edges.client.deep_answers import LETTERS_OF_RUNS, failure_of
 from streams.edges.client.errors import CommandFailed
 from streams.edges.client.records import OutgoingRecord
 from streams.edges.client.send import SentRecord, deliver
@@ -27,7 +28,9 @@ from streams.edges.http.pending_replies import ExpectedReply, PendingReplies
 from streams.telemetry import metrics
 
 LOG = logging.getLogger("fathom.ask")
-TOPICS = (ANSWERS_OUT.name, CONTEXT_PACKS.name, CONVERSATION_TURNS.name, TOOLS_CALLS_OUT.name, *ask.LETTERS)
+TOPICS = (
+    ANSWERS_OUT.name, CONTEXT_PACKS.name, CONVERSATION_TURNS.name, TOOLS_CALLS_OUT.name, *ask.LETTERS, LETTERS_OF_RUNS,
+)  # fmt: skip
 # A repeated question finds an answer this old, also in a process that has just started.
 LOOK_BACK_S = 60.0
 POLL_S = 1.0
@@ -126,7 +129,10 @@ class Exchange:
     def _came(self, record: ConsumerRecord) -> None:
         if record.key is None:
             return
-        if record.topic in ask.LETTERS:
+        if record.topic == LETTERS_OF_RUNS:
+            if (failed := failure_of(record.headers)) is not None:
+                self._waiting.failed(*failed)
+        elif record.topic in ask.LETTERS:
             if (refused := ask.refusal_of(record.headers)) is not None:
                 self._waiting.refused(record.key, *refused)
         elif record.value is not None:

@@ -18,6 +18,7 @@ from schemas.depth import LEAST_WAIT_MS
 from schemas.topics import ANSWERS_OUT, Topic
 from streams.edges.client import records
 from streams.edges.client.ask import UNKNOWN_CONVERSATION, RefusedRecord
+from streams.edges.client.deep_answers import RunFailed
 from streams.edges.client.errors import CommandFailed
 from streams.edges.client.known import UnknownId
 from streams.edges.client.records import BadInput, Identity, OutgoingRecord
@@ -137,6 +138,8 @@ class CallSender:
         except RefusedRecord as refused:
             status = 404 if refused.reason == UNKNOWN_CONVERSATION else 422
             raise Problem(status, str(refused), **named) from None
+        except RunFailed as failed:
+            raise Problem(500, str(failed), **named) from None
         except TooMany:
             raise Problem(429, "too many questions wait for their answers; try again in 1 s", retry_after="1") from None
         except NotReachable as error:

@@ -262,13 +262,13 @@ def test_the_depth_stage_reads_messages_and_sends_classifications() -> None:
 def test_one_retrieval_stage_per_class_of_memory_reads_plans_and_sends_parts() -> None:
     classes = ("working-set", "persona", "episodic", "semantic", "procedural", "claims")
     retrievers = {f"retrieval-{name}" for name in classes}
-    assert readers("retrieval.plans") == {*retrievers, "cognition", "progress"}
+    assert readers("retrieval.plans") == {*retrievers, "cognition"}
     assert writers("packs.partial") == {*retrievers, "retrieval", "planner", "assembler"}
 
 
 @pytest.mark.covers("CD-07")
 def test_the_assembler_joins_parts_into_packs() -> None:
-    assert readers("packs.partial") - {"progress"} == writers("context-packs.out") == {"assembler"}
+    assert readers("packs.partial") == writers("context-packs.out") == {"assembler"}
 
 
 @pytest.mark.covers("CD-08")

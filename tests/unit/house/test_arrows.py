@@ -27,7 +27,7 @@ ARROWS: Mapping[str, str] = {
         agents.core.retrieval agents.core.verification agents.errors""",
     "agents.core.cognition.prompts": """agents.core.cognition agents.core.decomposition agents.core.language
         agents.core.legal agents.core.verification""",
-    "agents.core.progress": "agents.core.caching agents.core.cognition agents.core.language",
+    "agents.core.progress": "agents.core.cognition agents.core.language agents.core.packs",
     "agents.core.tools": "agents.core.caching agents.core.conversation agents.core.language",
     "agents.core.quarantine": "",
     "agents.core.retrieval": "agents.core.caching agents.core.claims agents.core.language",
@@ -53,7 +53,7 @@ ARROWS: Mapping[str, str] = {
     "agents.stages": """agents.cognition_model agents.concurrency agents.consultation_memory agents.context
         agents.erasures agents.errors agents.evidence_sources agents.ports agents.references agents.second_opinion
         agents.core.assessment agents.core.claims agents.core.cognition agents.core.conversation agents.core.depth
-        agents.core.documents agents.core.language agents.core.packs agents.core.progress agents.core.retrieval
+        agents.core.documents agents.core.language agents.core.packs agents.core.retrieval
         agents.core.tools""",
     "streams.config": "agents.core.cognition agents.core.packs",
     "streams.policies": "agents.core.assessment agents.core.packs streams.config",
@@ -137,8 +137,8 @@ ARROWS: Mapping[str, str] = {
     "streams.edges.http.endpoints": """agents.core.documents agents.core.packs agents.errors agents.ports
         streams.edges.audit streams.edges.client streams.edges.http streams.edges.operations streams.explanations
         streams.kafka""",
-    "streams.edges.http.events": """agents.core.caching agents.core.progress streams.edges.client streams.edges.http
-        streams.telemetry""",
+    "streams.edges.http.events": """agents.core.cognition agents.core.progress streams.edges.client streams.edges.http
+        streams.kafka streams.telemetry""",
     "streams.edges.http.openai": """agents.core.caching streams.config streams.edges.client streams.edges.http
         streams.policies streams.telemetry""",
     "streams.edges.http.app": """agents.ports agents.stages streams.config streams.documents streams.edges.canary

@@ -7,12 +7,13 @@ import pytest
 from agents.cognition_model import ModelRole
 from schemas.cognition import CognitionStep, DeepAnswer, Node
 from schemas.progress import ProgressMade
-from schemas.topics import ANSWERS_OUT, COGNITION_STEPS, CONTEXT_PACKS, PROGRESS_EVENTS
+from schemas.topics import ANSWERS_OUT, COGNITION_STEPS, CONTEXT_PACKS
 from streams.models.open import Models
 from streams.stores.passages.memory import MemoryPassageIndex
 from streams.stores.passages.vectors import HashingEmbedder
 from streams.testing.pipeline import Pipeline
 from streams.topology import SPLIT, STAGES
+from tests.builders.progress_job import events
 from tests.unit.scenarios.test_cognition_model import Scripted
 from tests.unit.scenarios.test_cognition_recall import ON, QUESTION, DeadGraph, after, asked, pipeline, taught
 
@@ -28,7 +29,7 @@ def steps(fathom: Pipeline) -> list[CognitionStep]:
 
 def stages_told(fathom: Pipeline) -> list[str]:
     """The beginnings and ends of the stages of a run as progress names them, in their order."""
-    told: list[ProgressMade] = [each.event for each in fathom.events(PROGRESS_EVENTS)]
+    told: list[ProgressMade] = events(fathom)
     wanted = [f"COGRAG_{stage}_{end}" for stage in STAGES_OF_RUN for end in ("START", "COMPLETE")]
     return [each.type for each in told if each.type in wanted]
 

@@ -9,9 +9,10 @@ from agents.core.progress.reduction import reduced
 from agents.errors import Unavailable
 from schemas.cognition import CognitionStep, CognitiveState, DeepAnswer, Node
 from schemas.progress import ProgressMade
-from schemas.topics import ANSWERS_OUT, COGNITION_STEPS, CORRECTIONS_IN, MEMORY_CONSULTATIONS, PROGRESS_EVENTS
+from schemas.topics import ANSWERS_OUT, COGNITION_STEPS, CORRECTIONS_IN, MEMORY_CONSULTATIONS
 from streams.stores.graph.memory import InMemoryGraph
 from streams.testing.pipeline import Pipeline
+from tests.builders.progress_job import events
 
 LAW = """# CLT
 
@@ -269,13 +270,13 @@ def test_what_corrections_did_to_an_answer_is_told(fathom: Pipeline) -> None:
     assert {each["cite"] for each in event.data["passages"].values()} == {
         claim.cite for answer in first.sub_answers.values() for claim in answer.claims
     }
-    run = [each.event for each in fathom.events(PROGRESS_EVENTS) if each.event.job_id == job]
+    run = [each for each in events(fathom) if each.job_id == job]
     assert reduced(run).document["corrections"] == event.data
     assert run[-1].type == "COGRAG_COMPLETE"
 
 
 def told(fathom: Pipeline, kind: str) -> list[ProgressMade]:
-    return [each.event for each in fathom.events(PROGRESS_EVENTS) if each.event.type == kind]
+    return [each for each in events(fathom) if each.type == kind]
 
 
 @pytest.mark.covers("S2-95", "S2-132", "S2-133", "S2-165", "AC-78")

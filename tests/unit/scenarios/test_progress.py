@@ -1,4 +1,4 @@
-"""Progress beside the pipeline: every message's, once, and none where it is off."""
+"""Progress, as the records of the pipeline tell it: every message's, once."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -8,14 +8,24 @@ import pytest
 
 from agents.core.cognition import planner
 from agents.core.cognition.route import max_steps
-from agents.core.progress.reduction import snapshot
+from agents.core.progress.message_events import MessageEvents
+from agents.core.progress.reduction import reduced, snapshot
 from agents.errors import Rejected
 from agents.stages import cognition
 from schemas.cognition import Node
 from schemas.progress import TERMINAL, ProgressMade
-from schemas.topics import ANSWERS_OUT, COGNITION_STEPS, CONTEXT_PACKS, PROGRESS_EVENTS, dead_letter_topic
+from schemas.topics import (
+    ANSWERS_OUT,
+    COGNITION_STEPS,
+    CONTEXT_PACKS,
+    PACKS_PARTIAL,
+    RETRIEVAL_PLANS,
+    dead_letter_topic,
+)
+from streams.stage import Stage
 from streams.testing.pipeline import Pipeline
-from tests.builders.progress_job import LAW, ON, RULINGS
+from streams.topology import CHAINED, SPLIT
+from tests.builders.progress_job import LAW, ON, RULINGS, events
 
 QUESTION = "O adicional de insalubridade é devido ao empregado do frigorífico e quanto dura o intervalo de almoço?"
 
@@ -28,21 +38,22 @@ def fathom() -> Iterator[Pipeline]:
         yield made
 
 
-def events(fathom: Pipeline) -> list[ProgressMade]:
-    return [each.event for each in fathom.events(PROGRESS_EVENTS)]
-
-
 @pytest.mark.covers("S2-135", "AC-80")
-def test_a_message_is_told_of_under_its_conversation(fathom: Pipeline) -> None:
-    message = fathom.say(QUESTION)
-    made = fathom.events(PROGRESS_EVENTS)
-    assert {each.event.message_id for each in made} == {message}
-    assert {each.key for each in made} == {fathom.conversation("c1").key()}
-    assert {each.envelope.tenant for each in made} == {"acme"}
-    assert len({each.envelope.id for each in made}) == len(made)
-    assert next(each.event.type for each in made if each.event.stage == "pack") == "PACK_PLANNED"
-    state = snapshot(message, events(fathom))
-    assert (state["pack"]["status"], state["cognition"]["status"]) == ("complete", "complete")
+@pytest.mark.parametrize("stages", [CHAINED, SPLIT])
+def test_a_message_is_told_of_from_its_plan_to_its_pack_and_its_answer(stages: tuple[Stage, ...]) -> None:
+    with Pipeline(stages=stages, **ON) as fathom:
+        fathom.document("clt", "CLT", LAW)
+        message = fathom.say(QUESTION)
+        made = events(fathom)
+        assert {event.message_id for event in made} == {message}
+        pack = [event for event in made if event.stage == "pack"]
+        nodes = reduced(pack[:1]).document["nodes"]
+        asked = {name for name, node in nodes.items() if node["state"] == "asked"}
+        assert [event.type for event in pack] == ["PACK_PLANNED", *["PACK_PART"] * len(asked), "PACK_COMPLETE"]
+        assert {event.node_id for event in pack[1:-1]} == asked >= {"semantic", "episodic"}
+        assert all(one.seq < other.seq and other.prev_seq == one.seq for one, other in pairwise(pack))
+        state = snapshot(message, made)
+        assert (state["pack"]["status"], state["cognition"]["status"]) == ("complete", "complete")
 
 
 @pytest.mark.covers("AC-68")
@@ -61,35 +72,22 @@ def test_with_cognition_off_there_is_no_event_of_it(fathom: Pipeline) -> None:
         assert packs[0] == packs[1]
 
 
-def test_where_it_is_off_no_record_is_made_and_the_pack_is_the_same(fathom: Pipeline) -> None:
-    with Pipeline(**{**ON, "progress": False}) as silent:
-        silent.document("clt", "CLT", LAW)
-        silent.document("julgados", "Julgados", RULINGS)
-        silent.say(QUESTION)
-        fathom.say(QUESTION)
-        assert events(silent) == []
-        packs = [[each.event.model_dump_json() for each in one.events(CONTEXT_PACKS)] for one in (silent, fathom)]
-        assert packs[0] == packs[1]
-
-
-def test_a_group_that_dies_tells_nothing_twice(fathom: Pipeline) -> None:
+def test_what_is_in_the_log_twice_is_told_once(fathom: Pipeline) -> None:
     fathom.say(QUESTION)
-    fathom.crash("progress")
-    fathom.settle()
-    fathom.say("Obrigado!")
-    packs = [event for event in events(fathom) if event.stage == "pack"]
-    assert len({(event.job_id, event.seq) for event in packs}) == len(packs)
-    again = [event for event in events(fathom) if event.type == "PACK_PLANNED"]
-    assert [event.data["cognition"] for event in again] == [True, False]
+    [plan] = fathom.events(RETRIEVAL_PLANS)
+    message = MessageEvents(plan, fathom.settings.cognition())
+    records = [record for topic in (PACKS_PARTIAL, CONTEXT_PACKS, COGNITION_STEPS) for record in fathom.events(topic)]
+    once = [each for record in records for each in message.of(record)]
+    assert [message.first.event, *(each.event for each in once)] == events(fathom)
+    assert [each for record in records for each in message.of(record)] == []
 
 
 def test_two_tenants_with_the_same_message_have_events_of_their_own(fathom: Pipeline) -> None:
     for tenant in ("acme", "beta"):
         fathom.say("Bom dia!", tenant=tenant, message_id="m1")
-    made = fathom.events(PROGRESS_EVENTS)
-    jobs = {each.envelope.tenant: each.event.job_id for each in made}
-    assert len(set(jobs.values())) == 2
-    assert all(each.key.startswith(f"{each.envelope.tenant}|") for each in made)
+    plans = {plan.envelope.tenant: plan.event.pack_id for plan in fathom.events(RETRIEVAL_PLANS)}
+    assert {event.job_id for event in events(fathom)} == {*plans.values()}
+    assert len({*plans.values()}) == 2
 
 
 # --- runs that fail
@@ -166,14 +164,10 @@ def test_a_run_without_an_end_fails_once_at_its_last_step(fathom: Pipeline, monk
 def test_a_failed_run_that_is_handled_again_is_told_once(fathom: Pipeline, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(cognition.ANSWERING, Node.REASONER, raising(KeyError("gone")))  # type: ignore[misc]
     fathom.say(QUESTION)
-    before = [each.envelope.id for each in fathom.events(PROGRESS_EVENTS)]
+    before = events(fathom)
     fathom.crash("cognition")
-    fathom.crash("progress")
     fathom.settle()
-    assert {each.envelope.id for each in fathom.events(PROGRESS_EVENTS)} == set(before)
-    assert len(set(before)) == len(before)
-    with Pipeline(**{**ON, "progress": False}) as silent:
-        silent.document("clt", "CLT", LAW)
-        silent.say(QUESTION)
-        assert len(silent.log.of(LETTERS)) == 1
-        assert events(silent) == []
+    assert events(fathom) == before
+    assert [event.type for event in before if event.type in TERMINAL and event.stage == "cognition"] == [
+        "COGRAG_FAILED"
+    ]

@@ -23,7 +23,6 @@ from streams.edges.http.endpoints.messages import messages_router
 from streams.edges.http.endpoints.operations import operations_router
 from streams.edges.http.endpoints.packs import reading_router
 from streams.edges.http.endpoints.profiles import profiles_router
-from streams.edges.http.events.message_progress import ProgressStore
 from streams.edges.http.events.progress_tail import ProgressTail
 from streams.edges.http.events.routes import events_router
 from streams.edges.http.gate import AuthMiddleware
@@ -91,5 +90,6 @@ def api(
 def document() -> dict[str, object]:
     """The OpenAPI document, of routes that nothing serves."""
     bootstrap = partial(clients.bootstrap_of, None)
-    exchange, tail = Exchange(bootstrap, PendingReplies(0)), ProgressTail(bootstrap, ProgressStore())
-    return api(config.load({}), exchange, tail, Assessor(SystemClock())).openapi()
+    settings = config.load({})
+    exchange, tail = Exchange(bootstrap, PendingReplies(0)), ProgressTail(bootstrap, settings.cognition())
+    return api(settings, exchange, tail, Assessor(SystemClock())).openapi()

@@ -16,7 +16,6 @@ from streams.edges.console.pages import WithConsole
 from streams.edges.http import serve as listen
 from streams.edges.http import tokens
 from streams.edges.http.app.api import application, document
-from streams.edges.http.events.message_progress import ProgressStore
 from streams.edges.http.events.progress_tail import ProgressTail
 from streams.edges.http.pending_replies import PendingReplies
 from streams.edges.http.reference import page_of
@@ -57,12 +56,12 @@ class ApiFront:
             waiting,
             (lambda: None) if home is None else partial(data_dir.full, home),
         )
-        self._tail = ProgressTail(self._bootstrap, ProgressStore(), waiting.failed)
+        self._tail = ProgressTail(self._bootstrap, settings.cognition())
 
     def stop(self) -> None:
         """Refuse the callers that wait, and end the streams."""
         self.exchange.stop()
-        self._tail.store.stop()
+        self._tail.stop()
 
     def read_decisions(self, graph: DecisionReader) -> None:
         """Read decisions from this graph, whose reads run in the event loop of the caller."""

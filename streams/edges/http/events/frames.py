@@ -1,19 +1,17 @@
 """Frames of server-sent events: a snapshot or the events behind a position, heartbeats, and the end."""
 
 import asyncio
-import re
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
 import orjson
 
 from agents.core.progress.reduction import snapshot
-from streams.edges.http.events.message_progress import LoggedProgress, MessageProgress, ProgressStore
+from streams.edges.http.events.message_progress import MessageProgress, ShownEvent
 
 RETRY = b"retry: 1000\n\n"
 HEARTBEAT = b":\n\n"
 END = b"event: end\ndata: {}\n\n"
-POSITION = re.compile(r"(\d{1,9})-(\d{1,18})")
 HEARTBEAT_S = 15.0
 # A run has two minutes; one that says nothing for longer will say nothing more.
 SILENT_S = 150.0
@@ -29,56 +27,37 @@ class Pace:
     silent_s: float = SILENT_S
 
 
-def position(event: LoggedProgress) -> str:
-    """The id of an event's frame."""
-    return f"{event.partition}-{event.offset}"
-
-
-def frame(kind: str, data: bytes, at: LoggedProgress) -> bytes:
+def frame(kind: str, data: bytes, at: ShownEvent) -> bytes:
     """One frame; the data is JSON in one line."""
-    return b"id: %b\nevent: %b\ndata: %b\n\n" % (position(at).encode(), kind.encode(), data)
-
-
-def resumed(progress: MessageProgress, last_id: str | None) -> int | None:
-    """The offset behind which a reader goes on; None for one that needs a snapshot: new, or of a position not held."""
-    found = POSITION.fullmatch(last_id or "")
-    if found is None or not progress.events:
-        return None
-    first, offset = progress.events[0], int(found[2])
-    if int(found[1]) != first.partition or offset > progress.events[-1].offset:
-        return None
-    return offset if progress.is_whole or offset >= first.offset else None
+    return b"id: %b\nevent: %b\ndata: %b\n\n" % (at.id.encode(), kind.encode(), data)
 
 
 async def frames(
-    message_id: str,
-    progress: MessageProgress,
-    store: ProgressStore,
-    last_id: str | None,
-    pace: Pace,
-    *,
-    replay: bool = False,
+    message_id: str, progress: MessageProgress, last_id: str | None, pace: Pace, *, replay: bool = False
 ) -> AsyncGenerator[bytes, None]:
-    """The stream of a message that has events. What a slow reader has not read stays in the store, once for all.
+    """The stream of a message that has events. What a slow reader has not read stays in the progress, once for all.
 
-    With `replay` a reader that needs a snapshot gets every event instead, where all are held and not too much.
+    With `replay` a reader that needs a snapshot gets every event instead, where that is not too much.
     """
     yield RETRY
-    at = resumed(progress, last_id)
-    if at is None and replay and progress.is_whole and progress.size <= MOST_REPLAYED:
-        at = progress.events[0].offset - 1
-    if at is None:
-        events = tuple(progress.events)
-        if not events:
-            return
-        told = snapshot(message_id, (each.event for each in events))
-        at = events[-1].offset
-        yield frame("snapshot", orjson.dumps(told), events[-1])
+    if not progress.events:
+        return
+    events = progress.behind(last_id)
+    if events is None and replay and progress.size <= MOST_REPLAYED:
+        events = progress.events
+    count = len(progress.events)
+    if events is not None:
+        first = b"".join(frame(each.told.event.type, each.data, each) for each in events)
+    else:
+        told = snapshot(message_id, (each.told.event for each in progress.events))
+        first = frame("snapshot", orjson.dumps(told), progress.events[-1])
+    if first:
+        yield first
     quiet = 0.0
-    while not (store.ending or progress.ending):
-        if events := tuple(progress.after(at)):
-            at, quiet = events[-1].offset, 0.0
-            yield b"".join(frame(each.type, each.data, each) for each in events)
+    while not progress.ending:
+        if new := progress.events[count:]:
+            count, quiet = count + len(new), 0.0
+            yield b"".join(frame(each.told.event.type, each.data, each) for each in new)
         elif progress.is_ended or quiet >= pace.silent_s:
             yield END
             return

@@ -1,139 +1,257 @@
-"""The one reader of progress in a process: it follows the topic from a minute back, and looks up what is older.
+"""The one reader of what messages reach in a process: it follows their topics while somebody watches one.
 
-Without a group: every process reads all of it, and keeps what it may be asked for.
+Nothing is written for it: a message that is watched is read from the log once, and its events follow from its records.
 """
 
 import asyncio
 import logging
-import time
-from collections import defaultdict
 from collections.abc import Callable, Iterable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
+from dataclasses import dataclass, field
+from heapq import merge
+from operator import attrgetter
+from typing import Any
 
-import orjson
-from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
+from aiokafka import ConsumerRecord
 from aiokafka.errors import KafkaError
 
+from agents.core.cognition.opening import CognitionOptions
+from agents.core.progress.message_events import MessageEvents
 from schemas import codec
-from schemas.base import Conversation
-from schemas.envelope import header_map
-from schemas.topics import MEMORY_ERASURES, PROGRESS_EVENTS
+from schemas.base import Conversation, entity_key
+from schemas.codec import Undecodable
+from schemas.envelope import Received
+from schemas.retrieval import RetrievalPlan
+from schemas.topics import (
+    BY_NAME,
+    COGNITION_STEPS,
+    CONTEXT_PACKS,
+    MEMORY_ERASURES,
+    PACKS_PARTIAL,
+    RETRIEVAL_PLANS,
+    Topic,
+)
 from streams.edges.client import clients, known
-from streams.edges.client.errors import CommandFailed
-from streams.edges.http.events.message_progress import LoggedProgress, MessageProgress, ProgressStore, Sees
+from streams.edges.client.errors import DOWN, CommandFailed
+from streams.edges.http.events.message_progress import MessageProgress
+from streams.kafka.records import may_name
 from streams.telemetry import metrics
 
 LOG = logging.getLogger("fathom.events")
-TOPICS = (PROGRESS_EVENTS.name, MEMORY_ERASURES.name)
-LOOK_BACK_S = 60.0
+TOPICS = (RETRIEVAL_PLANS, PACKS_PARTIAL, CONTEXT_PACKS, COGNITION_STEPS, MEMORY_ERASURES)
 POLL_S = 1.0
-# Between two fetches: under load one for each record would cost more than all that is done with it.
-REST_S = 0.05
+# After the last one has gone: to connect takes a tenth of a second.
+LINGER_S = 30.0
 RETRY_S = 1.0
 SEARCH_S = 5.0
 MAX_SEARCHES = 4
+# How much earlier than its plan a record of a message may be timed, by another host's clock.
+SKEW_MS = 60_000
+
+Sees = Callable[[RetrievalPlan], bool]
+Plan = Received[RetrievalPlan]
+
+
+@dataclass(slots=True, eq=False)
+class _Watched:
+    """A message that is watched; `came` are the records that came before it was read from the log."""
+
+    told: MessageEvents
+    progress: MessageProgress
+    reading: "asyncio.Task[None] | None" = None
+    came: list[Received[Any]] | None = field(default_factory=list)
+
+    def take(self, record: Received[Any]) -> None:
+        if self.came is not None:
+            self.came.append(record)
+        else:
+            self.progress.add(self.told.of(record))
 
 
 class ProgressTail:
-    """Follows the log while `keep` runs."""
+    """Follows the log while `keep` runs and somebody watches."""
 
-    def __init__(
-        self, bootstrap: Callable[[], str], store: ProgressStore, failed: Callable[[bytes, bytes], None] | None = None
-    ) -> None:
-        """`failed` gets the key and the value of each event that says that a run has failed."""
+    def __init__(self, bootstrap: Callable[[], str], options: CognitionOptions) -> None:
+        """`options` are those of the workers with cognition: they say of which messages a run is awaited.
+
+        A run that has begun is told whatever they say.
+        """
         self._bootstrap = bootstrap
-        self._failed = failed
-        self.store = store
-        self._read: dict[TopicPartition, int] = {}
-        self._why = ""
+        self._options = options
+        self._watched: dict[str, _Watched] = {}
+        self._awaited: dict[asyncio.Queue[Plan | None], tuple[str, str]] = {}
+        self._watchers = 0
+        self._wanted, self._following = asyncio.Event(), asyncio.Event()
+        self._why = "the connection to the broker is being made"
         self._searches = asyncio.Semaphore(MAX_SEARCHES)
 
+    async def watch(
+        self, tenant: str, message_id: str, sees: Sees, stated: Conversation | None, until: float
+    ) -> MessageProgress | None:
+        """The progress of the newest message of this id that may be seen; the caller has to `leave` it.
+
+        None where none came until then, a time of the loop. Raises `CommandFailed` where no broker answers.
+        """
+        plans: asyncio.Queue[Plan | None] = asyncio.Queue()
+        self._awaited[plans] = tenant, message_id
+        self._watchers += 1
+        self._wanted.set()
+        progress = None
+        try:
+            await self._connected(until)
+            async with self._searches:
+                plan = await self._logged(tenant, message_id, sees, stated)
+            with suppress(TimeoutError):
+                async with asyncio.timeout_at(until):
+                    while plan is None and (came := await plans.get()) is not None:
+                        plan = came if sees(came.event) else None
+            progress = None if plan is None else await self._progress(plan)
+            return progress
+        finally:
+            del self._awaited[plans]
+            if progress is None:
+                self._watchers -= 1
+
+    def leave(self, progress: MessageProgress) -> None:
+        """Stop watching."""
+        self._watchers -= 1
+        self._release(progress)
+
+    def _release(self, progress: MessageProgress) -> None:
+        progress.watchers -= 1
+        if not progress.watchers:
+            for pack_id in [pack_id for pack_id, each in self._watched.items() if each.progress is progress]:
+                del self._watched[pack_id]
+
+    def stop(self) -> None:
+        """End all streams: the server is shutting down."""
+        for plans in self._awaited:
+            plans.put_nowait(None)
+        self._end(self._watched.values())
+
     async def keep(self) -> None:
-        """Stay connected until cancelled."""
+        """Follow whenever somebody watches, until cancelled."""
         while True:
+            await self._wanted.wait()
             try:
                 await self._follow()
+                continue
             except (CommandFailed, KafkaError, OSError) as error:
                 if str(error) != self._why:  # retried every second, logged once
                     metrics.log(LOG, logging.WARNING, "events.disconnected", why=str(error))
                 self._why = str(error)
+            finally:
+                self._following.clear()
+                # What is logged meanwhile would be missing: who watches connects again.
+                self._end(self._watched.values())
             await asyncio.sleep(RETRY_S)
 
     async def _follow(self) -> None:
-        bootstrap = self._bootstrap()
-        partitions = clients.partitions_of(await clients.partition_counts(bootstrap), TOPICS)
+        bootstrap, loop = self._bootstrap(), asyncio.get_running_loop()
+        names = [topic.name for topic in TOPICS]
+        partitions = clients.partitions_of(await clients.partition_counts(bootstrap), names)
         async with clients.following(bootstrap, partitions) as consumer:
-            await self._place(consumer)
-            never = asyncio.Event()
-            while True:
-                records = await clients.poll(consumer, POLL_S)
-                for record in records:
-                    self._read[TopicPartition(record.topic, record.partition)] = record.offset + 1
+            self._following.set()
+            watched_at = loop.time()
+            while loop.time() < watched_at + LINGER_S:
+                for record in await clients.poll(consumer, POLL_S):
                     self._take(record)
-                if records:
-                    await clients.rest(consumer, REST_S, never)
-
-    async def _place(self, consumer: AIOKafkaConsumer) -> None:
-        """Go on where the last connection ended; the first one begins a minute back."""
-        since = int((time.time() - LOOK_BACK_S) * 1000)
-        fresh = [tp for tp in consumer.assignment() if tp not in self._read]
-        for tp, found in (await consumer.offsets_for_times(dict.fromkeys(fresh, since))).items() if fresh else ():
-            if found is not None:
-                consumer.seek(tp, found.offset)
-        for tp, offset in self._read.items():
-            if tp in consumer.assignment():
-                consumer.seek(tp, offset)
+                if self._watchers:
+                    watched_at = loop.time()
+            # No await until the consumer is left: who comes now waits for the next one.
+            self._wanted.clear()
+            self._following.clear()
 
     def _take(self, record: ConsumerRecord) -> None:
-        if record.value is None or not (tenant := header_map(record.headers).get("tenant")):
+        if record.value is None:
+            return
+        topic = BY_NAME[record.topic]
+        if topic is RETRIEVAL_PLANS:
+            wanted = any(may_name(record, message_id) for _, message_id in self._awaited.values())
+        elif topic is MEMORY_ERASURES:
+            wanted = bool(self._watched)
+        else:
+            wanted = any(may_name(record, pack_id) for pack_id in self._watched)
+        if not wanted:
             return
         try:
-            if record.topic == PROGRESS_EVENTS.name:
-                event = LoggedProgress.of(record.partition, record.offset, record.timestamp, bytes(record.value))
-                self.store.came(tenant, event)
-                if event.type == "COGRAG_FAILED" and self._failed is not None:
-                    self._failed(record.key or b"", event.value)
-                return
-            said = orjson.loads(record.value)
-            self.store.erased(tenant, said["client_id"], said["conversation_id"], said["up_to_seq"])
-        except (ValueError, KeyError, TypeError):
+            received = codec.decode_record(topic, record)
+        except Undecodable:
             return  # a record of some other writer
+        if topic is MEMORY_ERASURES:
+            self._erase(received)
+            return
+        for plans, named in self._awaited.items() if topic is RETRIEVAL_PLANS else ():
+            if named == (received.envelope.tenant, received.event.message_id):
+                plans.put_nowait(received)
+        for each in self._watched.values() if topic is not RETRIEVAL_PLANS else ():
+            each.take(received)
 
-    async def look_up(self, tenant: str, message_id: str, sees: Sees) -> None:
-        """Read what the log has of the messages of an id that may be seen into the store.
+    def _erase(self, record: Received[Any]) -> None:
+        """End the streams that show what is erased."""
+        where = record.conversation(record.event.client_id, record.event.conversation_id)
+        gone = [each for each in self._watched.values() if each.told.where == where]
+        self._end(each for each in gone if each.told.plan.seq <= record.event.up_to_seq)
 
-        The search ends at the newest one that is whole. Raises `CommandFailed` where no broker answers.
-        """
-        async with self._searches:
-            for found in await self._search(tenant, message_id, sees):
-                whose, up_to = found[0], await self._erased_up_to(tenant, found)
-                if up_to is None:
-                    self.store.joined(tenant, found)
-                else:
-                    self.store.erased(tenant, whose.client_id, whose.conversation_id, up_to)
+    def _end(self, watched: Iterable[_Watched]) -> None:
+        for each in [*watched]:
+            each.progress.end()
+            self._watched.pop(each.told.plan.pack_id, None)
 
-    async def _search(self, tenant: str, message_id: str, sees: Sees) -> list[list[LoggedProgress]]:
-        found: dict[tuple[str, str], list[LoggedProgress]] = defaultdict(list)
-        async with aclosing(known.newest_first(self._bootstrap(), PROGRESS_EVENTS, SEARCH_S)) as windows:
+    async def _connected(self, until: float) -> None:
+        try:
+            async with asyncio.timeout_at(max(until, asyncio.get_running_loop().time() + SEARCH_S)):
+                await self._following.wait()
+        except TimeoutError:
+            raise CommandFailed(self._why, DOWN) from None
+
+    async def _logged(self, tenant: str, message_id: str, sees: Sees, stated: Conversation | None) -> Plan | None:
+        """The newest plan in the log of a message of this id that may be seen, and is not erased."""
+        key = None if stated is None else stated.key()
+        windows = known.newest_first(self._bootstrap(), RETRIEVAL_PLANS, SEARCH_S, key)
+        async with aclosing(windows):
             async for records, _ in windows:
-                for one in known.of_tenant(PROGRESS_EVENTS, records, tenant, message_id):
-                    event = LoggedProgress.of(one.partition, one.offset, one.timestamp, codec.dump(one.event))
-                    if event.message_id == message_id and sees(event):
-                        found[event.client_id, event.conversation_id].append(event)
-                if any(_joined(events).is_whole for events in found.values()):
+                plans = known.of_tenant(RETRIEVAL_PLANS, records, tenant, message_id)
+                seen = [plan for plan in plans if plan.event.message_id == message_id and sees(plan.event)]
+                for plan in sorted(seen, key=attrgetter("timestamp"), reverse=True):
+                    where = plan.conversation(plan.event.client_id, plan.event.conversation_id)
+                    if plan.event.seq > await known.erased_up_to(self._bootstrap(), where, SEARCH_S):
+                        return plan
+        return None
+
+    async def _progress(self, plan: Plan) -> MessageProgress | None:
+        """The progress of a message, as far as the log has it; None for one that was erased meanwhile."""
+        watched = self._watched.get(plan.event.pack_id)
+        if watched is None:
+            told = MessageEvents(plan, self._options)
+            watched = self._watched[plan.event.pack_id] = _Watched(told, MessageProgress(told.has_run))
+            watched.reading = asyncio.create_task(self._read(watched))
+        watched.progress.watchers += 1
+        try:
+            assert watched.reading is not None
+            await asyncio.shield(watched.reading)
+        except BaseException:
+            self._release(watched.progress)
+            raise
+        return watched.progress
+
+    async def _read(self, watched: _Watched) -> None:
+        """Take a message's records from the log, then those that came meanwhile."""
+        told = watched.told
+        own, of_run = told.where.key(), entity_key(told.where.tenant, told.job_id)
+        keys = {PACKS_PARTIAL: own, CONTEXT_PACKS: own, COGNITION_STEPS: of_run}
+        read = [await self._records(told, topic, key) for topic, key in keys.items()]
+        watched.progress.add([told.first])
+        for record in (*merge(*read, key=attrgetter("timestamp")), *(watched.came or ())):
+            watched.progress.add(told.of(record))
+        watched.came = None
+
+    async def _records(self, told: MessageEvents, topic: Topic, key: str) -> list[Received[Any]]:
+        """The records of a topic that may tell of a message, in the order of the log."""
+        found: list[Received[Any]] = []
+        async with aclosing(known.newest_first(self._bootstrap(), topic, SEARCH_S, key)) as windows:
+            async for records, _ in windows:
+                found = [*known.of_tenant(topic, records, told.where.tenant, told.plan.pack_id), *found]
+                if records and min(record.timestamp for record in records) < told.first.timestamp - SKEW_MS:
                     break
-        return [*found.values()]
-
-    async def _erased_up_to(self, tenant: str, found: list[LoggedProgress]) -> int | None:
-        """The position up to which the message's conversation is erased; None where the message is not of that part."""
-        read = _joined(found)
-        where = Conversation(tenant=tenant, client_id=found[0].client_id, conversation_id=found[0].conversation_id)
-        up_to = await known.erased_up_to(self._bootstrap(), where, SEARCH_S)
-        seq = read.planned.data.get("message_seq", 0) if read.planned else 0
-        return up_to if seq <= up_to else None
-
-
-def _joined(events: Iterable[LoggedProgress]) -> MessageProgress:
-    read = MessageProgress()
-    read.join(events)
-    return read
+        return found

@@ -3,7 +3,6 @@
 import asyncio
 from collections import Counter
 from collections.abc import Mapping
-from contextlib import suppress
 from functools import partial
 from typing import Annotated, ClassVar
 
@@ -13,10 +12,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from schemas.base import Conversation, Id
+from schemas.retrieval import RetrievalPlan
 from streams.edges.client.errors import CommandFailed
 from streams.edges.http import bodies
 from streams.edges.http.events.frames import Pace, frames
-from streams.edges.http.events.message_progress import LoggedProgress, MessageProgress, ProgressStore
+from streams.edges.http.events.message_progress import MessageProgress
 from streams.edges.http.events.progress_tail import ProgressTail
 from streams.edges.http.openapi import READ_PROBLEMS, problems
 from streams.edges.http.problems import Problem
@@ -25,14 +25,12 @@ from streams.edges.http.routes import LoggedRoute, Unsent
 from streams.edges.http.tokens import Grant
 from streams.edges.http.whose import MessageConversation, grant_of
 
-# How long a message is waited for before the log is searched for it: most are on their way.
-SOON_S = 1.0
 LONGEST_S = 300.0
 # Also of a reader that reads nothing any more: it holds a stream of its tenant no longer.
 LONGEST_STREAM_S = 900.0
 GONE = 499
 HEADERS = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store", "x-accel-buffering": "no"}
-EXAMPLE = 'retry: 1000\n\nid: 3-42\nevent: snapshot\ndata: {"message_id":"m1","pack":{},"cognition":null}\n\n'
+EXAMPLE = 'retry: 1000\n\nid: 7.3004\nevent: snapshot\ndata: {"message_id":"m1","pack":{},"cognition":null}\n\n'
 
 
 class EventsQuery(MessageConversation):
@@ -98,7 +96,7 @@ class EventsEndpoint:
         query: Annotated[EventsQuery, Query()],
         headers: Annotated[EventsHeaders, Header()],
     ) -> Response:
-        """The events of `progress.events` of one message, each with its id; a reader that comes late gets a snapshot.
+        """What the log tells of one message, as events, each with its id; a reader that comes late gets a snapshot.
 
         The stream ends when the pack is there and the cognitive run, if one is opened, has ended. A token of one user
         sees the events of that user's messages only. Of several conversations with a message of this id the newest,
@@ -117,14 +115,12 @@ class EventsEndpoint:
         if progress is None:
             self._leave(grant)
             return Response(status_code=GONE)
-        progress.watchers += 1
         last_id = headers.last_event_id or query.last_event_id
-        store = self._tail.store
-        body = frames(query.message_id, progress, store, last_id, self._pace, replay=query.replay)
+        body = frames(query.message_id, progress, last_id, self._pace, replay=query.replay)
 
         async def ended() -> None:
             await body.aclose()
-            progress.watchers -= 1
+            self._tail.leave(progress)
             self._leave(grant)
 
         return RelayedResponse(200, HEADERS, body, ended, longest_s=LONGEST_STREAM_S)
@@ -135,42 +131,27 @@ class EventsEndpoint:
             del self._open[grant.tenant]
 
     async def _first(self, grant: Grant, query: EventsQuery) -> MessageProgress:
-        """Wait for a message that the grant may see; the log is searched where none comes. Raises `Problem`."""
-        store, loop = self._tail.store, asyncio.get_running_loop()
-        deadline = loop.time() + query.timeout
-        sees = partial(_may_see, grant, query.stated(grant))
-        named = grant.tenant, query.message_id
-        if store.newest(*named, sees) is None:
-            await _until(store, named, min(deadline, loop.time() + SOON_S))
-        found = store.newest(*named, sees)
-        if found is None or not found.is_whole:
-            try:
-                await self._tail.look_up(*named, sees)
-            except CommandFailed as error:
-                raise Problem(503, str(error), retry_after="1") from None
-        while (found := store.newest(*named, sees)) is None:
-            if loop.time() >= deadline or store.ending:
-                raise Problem(
-                    404, f"there is no event of a message {query.message_id!r} for this token; messages have events "
-                    "from their acceptance on, for a day, where FATHOM_PROGRESS is on",
-                )  # fmt: skip
-            await _until(store, named, deadline)
+        """Wait for a message that the grant may see. Raises `Problem`."""
+        until = asyncio.get_running_loop().time() + query.timeout
+        stated = query.stated(grant)
+        try:
+            found = await self._tail.watch(
+                grant.tenant, query.message_id, partial(_may_see, grant, stated), stated, until
+            )
+        except CommandFailed as error:
+            raise Problem(503, str(error), retry_after="1") from None
+        if found is None:
+            raise Problem(
+                404, f"there is no event of a message {query.message_id!r} for this token; messages have events "
+                "from their plan on, for a week",
+            )  # fmt: skip
         return found
 
 
-async def _until(store: ProgressStore, named: tuple[str, str], deadline: float) -> None:
-    """Wait for an event of a message, until a time of the loop's clock."""
-    if store.ending:
-        return
-    with suppress(TimeoutError):
-        async with asyncio.timeout_at(deadline):
-            await store.changed(*named)
-
-
-def _may_see(grant: Grant, stated: Conversation | None, event: LoggedProgress) -> bool:
-    """Whether an event is of the client and user of the grant, and of the conversation, if one is stated."""
+def _may_see(grant: Grant, stated: Conversation | None, plan: RetrievalPlan) -> bool:
+    """Whether a message is of the client and user of the grant, and of the conversation, if one is stated."""
     return (
-        grant.client in (None, event.client_id)
-        and grant.user in (None, event.user_id)
-        and (stated is None or (stated.client_id, stated.conversation_id) == (event.client_id, event.conversation_id))
+        grant.client in (None, plan.client_id)
+        and grant.user in (None, plan.user_id)
+        and (stated is None or (stated.client_id, stated.conversation_id) == (plan.client_id, plan.conversation_id))
     )

@@ -6,8 +6,8 @@ from typing import Any, TypeVar
 import pytest
 
 from agents.core.packs.join import parts_of
-from agents.core.progress.pack_progress import PackTable
-from agents.core.progress.reduction import ReducedState, reduced
+from agents.core.progress.pack_progress import PackEvents
+from agents.core.progress.reduction import reduced
 from schemas.base import Event
 from schemas.envelope import Received
 from schemas.items import Provenance
@@ -46,14 +46,18 @@ def answered(record: Received[PartFound], **fields: Any) -> Received[PartFound]:
     return record._replace(event=record.event.model_copy(update=fields))
 
 
-def played(table: PackTable, plan: Any, parts: Any, pack: Any) -> list[ProgressMade]:
-    made = [table.planned(plan, cognition=False), *(table.part(each) for each in parts), table.complete(pack)]
-    return [event for event in made if event is not None]
+def played(table: PackEvents, parts: Any, pack: Any) -> list[ProgressMade]:
+    made = [*(table.part(each) for each in parts), table.complete(pack)]
+    return [table.planned, *(event for event in made if event is not None)]
+
+
+def of(plan: Received[RetrievalPlan], *, cognition: bool = False) -> PackEvents:
+    return PackEvents(plan.event, cognition=cognition)
 
 
 def test_a_pack_is_told_from_its_plan_to_its_items(records: Any) -> None:
     plan, parts, pack = records
-    events = played(PackTable(), at(plan, 0), [at(each, 40) for each in parts], at(pack, 50))
+    events = played(of(plan), [at(each, 40) for each in parts], at(pack, 50))
     assert [event.type for event in events] == ["PACK_PLANNED", *["PACK_PART"] * len(parts), "PACK_COMPLETE"]
     assert [event.seq for event in events] == [*range(1, len(parts) + 2), 1000]
     assert [event.prev_seq for event in events] == [0, *range(1, len(parts) + 2)]
@@ -74,8 +78,7 @@ def test_a_pack_is_told_from_its_plan_to_its_items(records: Any) -> None:
 
 def test_before_anything_has_answered_all_classes_are_asked(records: Any) -> None:
     plan, _, _ = records
-    made = PackTable().planned(at(plan, 0), cognition=True)
-    assert made is not None
+    made = of(plan, cognition=True).planned
     assert made.data["cognition"] is True
     shown = reduced([made]).document
     assert shown["status"] == "planned"
@@ -95,9 +98,7 @@ def test_before_anything_has_answered_all_classes_are_asked(records: Any) -> Non
 )
 def test_each_answer_of_a_class_has_its_state_and_its_reason(records: Any, status: PartStatus, state: str) -> None:
     plan, parts, _ = records
-    table = PackTable()
-    table.planned(at(plan, 0), cognition=False)
-    made = table.part(at(answered(parts[0], status=status, error="why"), 120))
+    made = of(plan).part(at(answered(parts[0], status=status, error="why"), 120))
     assert made is not None
     name = parts[0].event.memory_class.value
     assert made.node_id == name
@@ -115,8 +116,8 @@ def test_a_class_that_did_not_answer_is_late_in_the_pack(records: Any) -> None:
     )
     event = pack.event.model_copy(update={"parts": gone, "degraded": True, "degraded_reasons": ("late",)})
     some = [each for each in parts if each.event.memory_class is not MemoryClass.EPISODIC]
-    table = PackTable()
-    shown = reduced(played(table, plan, some, pack._replace(event=event))).document
+    table = of(plan)
+    shown = reduced(played(table, some, pack._replace(event=event))).document
     assert shown["status"] == "degraded"
     assert shown["nodes"]["episodic"]["state"] == "late"
     assert shown["nodes"]["episodic"]["why"] == "no answer by the deadline"
@@ -128,7 +129,7 @@ def test_what_was_left_out_has_its_reason(records: Any) -> None:
     plan, parts, pack = records
     left = Dropped(id="x1", memory_class=MemoryClass.SEMANTIC, reason="over the budget", tokens=40, score=0.2)
     event = pack.event.model_copy(update={"dropped": (left,)})
-    shown = reduced(played(PackTable(), plan, parts, pack._replace(event=event))).document
+    shown = reduced(played(of(plan), parts, pack._replace(event=event))).document
     assert shown["dropped"]["x1"] == {
         "item_id": "x1", "section": "semantic", "reason": "over the budget", "tokens": 40,
     }  # fmt: skip
@@ -136,58 +137,25 @@ def test_what_was_left_out_has_its_reason(records: Any) -> None:
 
 def test_a_record_read_again_tells_nothing_anew(records: Any) -> None:
     plan, parts, pack = records
-    table = PackTable()
-    assert len(played(table, plan, parts, pack)) == len(parts) + 2
-    assert played(table, plan, parts, pack) == []
-
-
-@pytest.mark.parametrize("done", range(4))
-def test_after_a_restart_it_goes_on_where_its_output_ends(records: Any, done: int) -> None:
-    plan, parts, pack = records
-    whole = played(PackTable(), plan, parts, pack)
-    table = PackTable()
-    for event in whole[:done]:
-        table.restore(event)
-    assert [*whole[:done], *played(table, plan, parts, pack)] == whole
-
-
-def test_what_is_sent_again_behind_thousands_of_packs_tells_nothing_anew(records: Any) -> None:
-    plan, parts, pack = records
-    table = PackTable()
-    told = [table.planned(plan, cognition=False), *map(table.part, parts), table.complete(pack)]
-    assert all(told)
-    for number in range(3_000):
-        other = plan.event.model_copy(update={"pack_id": f"other-{number}"})
-        assert table.planned(plan._replace(event=other), cognition=False) is not None
-    again = [table.planned(plan, cognition=False), *map(table.part, parts), table.complete(pack)]
-    assert not any(again)
+    table = of(plan)
+    assert len(played(table, parts, pack)) == len(parts) + 2
+    assert played(table, parts, pack) == [table.planned]
 
 
 def test_a_revision_is_told_after_the_pack(records: Any) -> None:
     plan, parts, pack = records
-    table = PackTable()
-    first = played(table, plan, parts, pack)
+    table = of(plan)
+    first = played(table, parts, pack)
     second = table.complete(pack._replace(event=pack.event.model_copy(update={"revision": 2})))
     assert second is not None
     assert (second.seq, second.prev_seq, second.data["revision"]) == (2000, 1000, 2)
     assert reduced([*first, second]).document == reduced(first).document
 
 
-def test_a_pack_whose_plan_is_not_known_is_told_whole(records: Any) -> None:
-    plan, parts, pack = records
-    table = PackTable()
-    assert table.part(parts[0]) is None
-    made = table.complete(pack)
-    assert made is not None
-    state = ReducedState().after(made)
-    assert not state.lost
-    assert state.document["nodes"].keys() == {each.memory_class.value for each in pack.event.parts}
-    assert table.planned(plan, cognition=False) is None
-
-
-def test_the_examples_of_packs_are_told_with_their_claims_and_sources() -> None:
+def test_the_examples_of_packs_are_told_with_their_claims_and_sources(records: Any) -> None:
+    plan, *_ = records
     packs = {one.name: one.received() for one in load(topics=[CONTEXT_PACKS])}
-    made = {name: PackTable().complete(pack) for name, pack in packs.items()}
+    made = {name: of(plan).complete(pack) for name, pack in packs.items()}
     shown = {name: reduced([event]).document for name, event in made.items() if event is not None}
     assert shown.keys() == packs.keys()
     assert shown["d3-claims-pt"]["conflicts"]

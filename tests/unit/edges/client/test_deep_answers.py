@@ -6,16 +6,16 @@ from typing import Any
 import pytest
 from aiokafka.structs import ConsumerRecord
 
-from schemas.topics import ANSWERS_OUT, CONTEXT_PACKS, PROGRESS_EVENTS
+from schemas.topics import ANSWERS_OUT, CONTEXT_PACKS
 from streams.edges.client import clients, deep_answers, records
-from streams.edges.client.deep_answers import RawReply
+from streams.edges.client.deep_answers import LETTERS_OF_RUNS, RawReply
 from streams.edges.client.errors import FAILURE, CommandFailed
 from streams.edges.client.records import Identity, OutgoingRecord
 from tests.builders.deep_answers import QUESTION, failure, pack_and_answer, renamed
 
 
 def read(
-    monkeypatch: pytest.MonkeyPatch, prepared: OutgoingRecord, *came: tuple[str, bytes], key: bytes | None = None
+    monkeypatch: pytest.MonkeyPatch, prepared: OutgoingRecord, *came: tuple[str, bytes | list[tuple[str, bytes]]]
 ) -> RawReply:
     """What a caller gets of records that come one after another; `TimeoutError` where that is nothing."""
     waiting = list(came)
@@ -23,8 +23,9 @@ def read(
     async def poll(*_: Any) -> list[ConsumerRecord]:
         if not waiting:
             raise TimeoutError
-        topic, value = waiting.pop(0)
-        return [ConsumerRecord(topic, 0, 0, 0, 0, key or prepared.key, value, None, 0, 0, ())]
+        topic, told = waiting.pop(0)
+        value, headers = (b"{}", told) if isinstance(told, list) else (told, [])
+        return [ConsumerRecord(topic, 0, 0, 0, 0, prepared.key, value, None, 0, 0, headers)]
 
     monkeypatch.setattr(clients, "poll", poll)
     return asyncio.run(deep_answers._Waiting(prepared).read(None))  # type: ignore[arg-type]
@@ -37,10 +38,10 @@ def asked() -> OutgoingRecord:
 
 def test_a_run_that_fails_is_said_at_once_and_why(monkeypatch: pytest.MonkeyPatch, asked: OutgoingRecord) -> None:
     pack, _ = pack_and_answer()
-    told = (CONTEXT_PACKS.name, renamed(pack, asked.name)), (PROGRESS_EVENTS.name, renamed(failure(), asked.name))
+    told = (CONTEXT_PACKS.name, renamed(pack, asked.name)), (LETTERS_OF_RUNS, failure(asked.name))
     for came in (told, told[1:]):
         with pytest.raises(
-            CommandFailed, match=r"could not be run: ZeroDivisionError: .* dead-letters\.cognition"
+            CommandFailed, match=r"could not go on: .*division by zero .* dead-letters\.cognition"
         ) as found:
             read(monkeypatch, asked, *came)
         assert found.value.code == FAILURE
@@ -50,11 +51,10 @@ def test_what_others_fail_at_is_nothing_to_a_caller(monkeypatch: pytest.MonkeyPa
     pack, answer = pack_and_answer()
     assert answer is not None
     came = [
-        (PROGRESS_EVENTS.name, renamed(failure(), "another")),
-        (PROGRESS_EVENTS.name, b'{"type":"COGRAG_FAILED"}'),
+        (LETTERS_OF_RUNS, failure("another")),
+        (LETTERS_OF_RUNS, failure(asked.name, "beta")),
+        (LETTERS_OF_RUNS, []),
         (CONTEXT_PACKS.name, renamed(pack, asked.name)),
         (ANSWERS_OUT.name, renamed(answer, asked.name)),
     ]
     assert read(monkeypatch, asked, *came).answer.status == "answered"
-    with pytest.raises(TimeoutError):
-        read(monkeypatch, asked, (PROGRESS_EVENTS.name, renamed(failure(), asked.name)), key=b"beta|web|c1")

@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from schemas.topics import ANSWERS_OUT, CONTEXT_PACKS
+from streams.edges.client.deep_answers import failure_of
 from streams.edges.client.records import OutgoingRecord
 from streams.edges.http.pending_replies import ExpectedReply
 from tests.builders.deep_answers import UNKNOWN, failure, pack_and_answer, renamed
@@ -77,14 +78,17 @@ def test_where_cognition_is_off_it_is_said_at_once(tmp_path: Path):
 
 
 def test_where_the_run_fails_it_is_said_at_once_and_why(tmp_path: Path):
-    pack, failed = pack_and_answer()[0], failure()
+    pack, letter = pack_and_answer()[0], failure("")
 
-    def reply(prepared: OutgoingRecord, wanted: ExpectedReply) -> bytes:
-        return renamed(pack if wanted.topic == CONTEXT_PACKS.name else failed, prepared.name)
+    def reply(prepared: OutgoingRecord, wanted: ExpectedReply) -> bytes | Exception | None:
+        if wanted.topic == CONTEXT_PACKS.name:
+            return renamed(pack, prepared.name)
+        failed = failure_of([*letter, ("ce_correlationid", prepared.name.encode())])
+        return failed and failed[2]
 
     response, _ = posted(tmp_path, reply, "/ask?deep=true")
     said = detail(response, 500)
-    assert "reasoner could not be run: ZeroDivisionError" in said
+    assert "its run could not go on: " in said
     assert "fathom tail dead-letters.cognition" in said
     assert "ask without `deep`" in said
     assert response.headers["fathom-message-id"]

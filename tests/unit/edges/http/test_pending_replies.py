@@ -3,11 +3,13 @@
 import asyncio
 import json
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from agents.core.caching.budget import CacheShare
+from streams.edges.client.deep_answers import RunFailed, failure_of
 from streams.edges.http.pending_replies import ExpectedReply, PendingReplies, TooMany
 from tests.builders.deep_answers import failure, pack_and_answer, renamed
 
@@ -136,22 +138,22 @@ def test_a_deep_answer_is_told_from_that_of_an_assistant():
 
 
 def test_a_run_that_failed_ends_the_wait_for_its_answer_until_there_is_one():
-    value, failed = pack_and_answer()[1], renamed(failure(), "m1")
+    value, failed = pack_and_answer()[1], failure_of(failure("m1"))
     assert value is not None
+    assert failed is not None
+    deep = ExpectedReply("answers.out", KEY, "m1", deep=True)
 
     async def told() -> None:
         waiting = PendingReplies(10, CacheShare(100_000))
-        mine = waiting.wait(ExpectedReply("answers.out", KEY, "m1", deep=True))
-        others = [
-            waiting.wait(ExpectedReply("answers.out", KEY, "m2", deep=True)),
-            waiting.wait(ExpectedReply("answers.out", b"beta|web|c1", "m1", deep=True)),
-            waiting.wait(ExpectedReply("answers.out", KEY, "m1")),
-        ]
-        waiting.failed(KEY, failed)
-        assert await mine == failed
-        assert not any(future.done() for future in others)
-        assert await waiting.wait(ExpectedReply("answers.out", KEY, "m1", deep=True)) == failed
+        first, assistant = waiting.wait(deep), waiting.wait(wanted("m1", "answers.out"))
+        others = [waiting.wait(replace(deep, key=b"beta|web|c1")), waiting.wait(replace(deep, message_id="m2"))]
+        waiting.failed(*failed)
+        for future in (first, waiting.wait(deep)):
+            with pytest.raises(RunFailed, match=r"no deep answer to message m1: .*division by zero"):
+                await future
+        assert not any(future.done() for future in (assistant, *others))
+        # Sent again, the run goes on.
         waiting.came("answers.out", KEY, renamed(value, "m1"))
-        assert await waiting.wait(ExpectedReply("answers.out", KEY, "m1", deep=True)) == renamed(value, "m1")
+        assert await waiting.wait(deep) == renamed(value, "m1")
 
     story(told)

@@ -52,7 +52,6 @@ public final class Events {
             Map.entry("retrieval.pack-inputs.v1", PackInputs.class),
             Map.entry("retrieval.part-found.v1", PartFound.class),
             Map.entry("retrieval.parts-found.v1", PartsFound.class),
-            Map.entry("progress.made.v1", ProgressMade.class),
             Map.entry("memory.quarantine-changed.v1", QuarantineChanged.class),
             Map.entry("retrieval.plan-made.v1", RetrievalPlan.class),
             Map.entry("memory.summary-made.v1", SummaryMade.class),
@@ -163,22 +162,6 @@ public final class Events {
 
         @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
         public ClaimStatus {}
-    }
-
-    /**
-     * One of the values below, or one that a newer Fathom knows.
-     */
-    public record CogragStatus(@JsonValue String value) {
-        public static final CogragStatus IDLE = new CogragStatus("idle");
-        public static final CogragStatus DECOMPOSING = new CogragStatus("decomposing");
-        public static final CogragStatus RETRIEVING = new CogragStatus("retrieving");
-        public static final CogragStatus REFINING = new CogragStatus("refining");
-        public static final CogragStatus VERIFYING = new CogragStatus("verifying");
-        public static final CogragStatus COMPLETE = new CogragStatus("complete");
-        public static final CogragStatus ABSTAIN = new CogragStatus("abstain");
-
-        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
-        public CogragStatus {}
     }
 
     /**
@@ -576,17 +559,6 @@ public final class Events {
     /**
      * One of the values below, or one that a newer Fathom knows.
      */
-    public record PatchOperationOp(@JsonValue String value) {
-        public static final PatchOperationOp ADD = new PatchOperationOp("add");
-        public static final PatchOperationOp REPLACE = new PatchOperationOp("replace");
-
-        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
-        public PatchOperationOp {}
-    }
-
-    /**
-     * One of the values below, or one that a newer Fathom knows.
-     */
     public record PathLabel(@JsonValue String value) {
         public static final PathLabel PROCESSO = new PathLabel("Processo");
         public static final PathLabel DISPOSITIVO = new PathLabel("Dispositivo");
@@ -596,17 +568,6 @@ public final class Events {
 
         @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
         public PathLabel {}
-    }
-
-    /**
-     * One of the values below, or one that a newer Fathom knows.
-     */
-    public record ProgressStage(@JsonValue String value) {
-        public static final ProgressStage PACK = new ProgressStage("pack");
-        public static final ProgressStage COGNITION = new ProgressStage("cognition");
-
-        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
-        public ProgressStage {}
     }
 
     /**
@@ -1483,35 +1444,6 @@ public final class Events {
             @JsonProperty("pack_id") String packId,
             @JsonProperty("message_id") String messageId,
             @JsonProperty("parts") List<PartFound> parts,
-            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
-
-    /**
-     * One thing that a message's pack or cognitive run has reached.
-     *
-     * `seq` grows within a job, with gaps; `prev_seq` is that of the event before, 0 for the first: another one means
-     * that
-     * an event was lost. `patch` changes the state document of the job, `data` says the same in short. The job of a
-     * pack
-     * is the pack. What a late reader gets as a snapshot is reduced from events, of both stages, and is none. When it
-     * happened says the log: a record made again is the same to the byte.
-     *
-     * Its ce_type is progress.made.v1.
-     */
-    @JsonInclude(JsonInclude.Include.NON_NULL)
-    public record ProgressMade(
-            @JsonProperty("job_id") String jobId,
-            @JsonProperty("message_id") String messageId,
-            @JsonProperty("client_id") String clientId,
-            @JsonProperty("conversation_id") String conversationId,
-            @JsonProperty("user_id") String userId,
-            @JsonProperty("stage") ProgressStage stage,
-            @JsonProperty("seq") long seq,
-            @JsonProperty("prev_seq") long prevSeq,
-            @JsonProperty("type") JsonNode type,
-            @JsonProperty("node_id") String nodeId,
-            @JsonProperty("cograg_status") CogragStatus cogragStatus,
-            @JsonProperty("data") Map<String, JsonNode> data,
-            @JsonProperty("patch") List<PatchOperation> patch,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
@@ -2405,16 +2337,6 @@ public final class Events {
             @JsonProperty("items") long items,
             @JsonProperty("latency_ms") Double latencyMs,
             @JsonProperty("error") String error,
-            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
-
-    /**
-     * An operation of RFC 6902 that sets a whole key: applied twice it gives what it gives once.
-     */
-    @JsonInclude(JsonInclude.Include.NON_NULL)
-    public record PatchOperation(
-            @JsonProperty("op") PatchOperationOp op,
-            @JsonProperty("path") String path,
-            @JsonProperty("value") JsonNode value,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
