@@ -90,7 +90,7 @@ class Fact:
 class Mention:
     """A sentence of a later turn about a fact, and its clauses about it, the fact's own words masked.
 
-    `ends` where its words alone say that it ends it; `asks` where it is a question, which ends nothing.
+    `ends` where its words alone say that it ends it.
     """
 
     fact: str
@@ -98,22 +98,21 @@ class Mention:
     at: datetime
     masked: tuple[str, ...]
     ends: bool = False
-    asks: bool = False
 
 
 def mentions(fact: Fact, turn: str, at: datetime, said: str, lang: str) -> Iterator[Mention]:
-    """The sentences of a user's later turn that are about a fact."""
+    """The sentences of a user's later turn that are about a fact; whoever asks about it does nothing to it."""
     if at <= fact.at:
         return
     for sentence in sentences(own_words(composed(said[:MAX_CHARS])), lang):
-        flat, asks = flatten(sentence), is_question(sentence)
-        ends = not asks and any((found := _ending(name)) and found.search(flat) for name in fact.attributes)
+        flat = flatten(sentence)
+        if is_question(sentence) or _KEEPS.search(flat):
+            continue
+        ends = any((found := _ending(name)) and found.search(flat) for name in fact.attributes)
         clauses = (_masked(fact.stems, each, lang) for each in (sentence, *_CLAUSES.split(sentence)))
         about = tuple(dict.fromkeys(each for each in clauses if each is not None))
-        if _KEEPS.search(flat):
-            continue
         if (about or ends) and len(sentence.split()) <= MAX_WORDS:
-            yield Mention(fact.id, turn, at, about, ends, asks)
+            yield Mention(fact.id, turn, at, about, ends)
 
 
 def _masked(stems: frozenset[str], said: str, lang: str) -> str | None:
@@ -146,12 +145,11 @@ def acts(found: Sequence[Mention], vectors: Mapping[str, Sequence[float]]) -> di
 def _act(mention: Mention, vectors: Mapping[str, Sequence[float]]) -> Act | None:
     judged = [vector for said in mention.masked if len(vector := vectors.get(said, ())) == SIZE]
     for act, least in SURE.items():
-        if act == "retracts" or not mention.asks:
-            known = table(act)
-            weights = [(int(place), weight) for place, weight in known.weights.items()]
-            odds = (known.bias + sum(weight * vector[place] for place, weight in weights) for vector in judged)
-            if max(odds, default=-1.0) >= least:
-                return act
+        known = table(act)
+        weights = [(int(place), weight) for place, weight in known.weights.items()]
+        odds = (known.bias + sum(weight * vector[place] for place, weight in weights) for vector in judged)
+        if max(odds, default=-1.0) >= least:
+            return act
     return None
 
 

@@ -47,8 +47,12 @@ def act_of(found: Sequence[Mention], embedder: UseEmbedder) -> Act | None:
         ("My hamster is called Nut.", "Nut is asleep in his wheel.", "en", None),
         ("My locker number is 77.", "Don't forget my locker number.", "en", None),
         ("My car is a Kadett.", "Has anybody sold the Kadett?", "en", None),
+        ("My locker number is 77, says Ann.", "What did I say about my locker number?", "en", None),
+        ("My locker number is 77.", "Can you forget my locker number?", "en", "retracts"),
         ("O meu hamster chama-se Noz.", "O Noz comeu uma cenoura.", "pt", None),
         ("O meu aniversário é a 4 de maio.", "Não te esqueças do meu aniversário.", "pt", None),
+        ("O meu cacifo é o 77.", "O que foi que eu disse do meu cacifo?", "pt", None),
+        ("O meu aniversário é a 4 de maio.", "Podes esquecer o meu aniversário?", "pt", "retracts"),
     ],
 )
 def test_what_happened_ends_a_fact_and_who_takes_it_back_is_heard(
