@@ -17,7 +17,7 @@ from bench.fit.fitting import Fitted, Sample, fit, measures, write
 from streams.stores.passages.vectors import UseEmbedder
 
 DATA = Path(__file__).parent / "data" / "acts.tsv"
-ROWS = 150
+ROWS = 512
 STRENGTH = 50.0
 
 

@@ -130,7 +130,7 @@ def plain(said: str, lang: str) -> str:
     said = _POLITE.sub(" ", composed(said))
     for date in reversed([*scan(flatten(said), lang)]):
         said = f"{_BEFORE_DATE.sub('', said[: date.start])}{said[date.end :]}"
-    return " ".join(said.split()).strip(" .!,;:").replace(" ,", ",")
+    return " ".join(said.split()).strip(" .!?,;:").replace(" ,", ",")
 
 
 def acts(found: Sequence[Mention], vectors: Mapping[str, Sequence[float]]) -> dict[str, tuple[Act, Mention]]:
