@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from agents.core.caching.texts import text_cache
 from agents.core.language import text
-from agents.core.language.sentences import composed, sentences
+from agents.core.language.date_words import scan
+from agents.core.language.sentences import composed, flatten, sentences
 from agents.core.language.values import TypedValue, value_at
 
 MAX_CHARS, MAX_VALUES = 2_000, 24
@@ -50,11 +51,11 @@ def _of_sentence(sentence: str, lang: str) -> Iterator[StatedValue]:
 
 
 def _only_begins(value: TypedValue, sentence: str, lang: str) -> bool:
-    """Whether a name is but the first word of a sentence, or one that has no content."""
+    """Whether a name is but the first word of a sentence, one that has no content, or the name of a day."""
     if value.kind not in ("person", "place") or "level" in dict(value.parts):
         return False
     shown = sentence[value.start : value.end]
-    if not text.content_words(shown, lang):
+    if not text.content_words(shown, lang) or any(scan(flatten(shown), lang)):
         return True
     first = not sentence[: value.start].strip(" \"'*(-—") or sentence[: value.start].rstrip()[-1:] in ".!?:"
     rest = sentence[value.end :].strip()

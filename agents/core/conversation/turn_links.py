@@ -132,6 +132,9 @@ def _of_the_same(
 ) -> TurnLink | None:
     """The turns whose one value of that kind a bare value replaces, or a marked one that names the same thing."""
     about = _about(said, lang, given)
+    if not marked:
+        # `Correct.` and `Noted.` look like names.
+        given = [each for each in given if each.value.kind not in NAMES or said.strip(" .!") != each.words]
     answers = bool(earlier) and earlier[0].role == "assistant" and is_question(earlier[0].content)
     if not marked and (answers or (about and not _POINTS.match(lower(said)))):
         return None

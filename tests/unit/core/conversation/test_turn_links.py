@@ -88,6 +88,9 @@ def test_of_several_values_the_one_is_corrected_whose_thing_is_named() -> None:
         (("O aluguel é 800 reais.", "Ok."), "O cinema passa um filme antigo hoje.", "pt"),
         (("O aluguel é 800 reais.", "Anotado."), "O pacote tem que ser despachado até as 8h05.", "pt"),
         (("Tenho 2 gatos e 3 cães.", "Ok."), "Não, obrigado.", "pt"),
+        (("The ferry leaves from Porto at 7:15.", "Noted."), "Correct.", "en"),
+        (("The ferry leaves from Porto at 7:15.", "Noted."), "I think Friday is fine.", "en"),
+        (("A balsa sai do Porto às 7h15.", "Anotado."), "Correto.", "pt"),
     ],
 )
 def test_what_corrects_nothing_has_no_link(before: Sequence[str], said: str, lang: str) -> None:
