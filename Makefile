@@ -5,7 +5,7 @@ PYTHON := .venv/bin/python
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help setup dev demo check test proofs proofs-status lint types fmt docs console golden requirements servers \
-        bench-audit bench bench-against bench-runtime bench-pipeline bench-classify bench-mcp bench-ask bench-front bench-gate \
+        bench-audit bench bench-against bench-peers bench-runtime bench-pipeline bench-classify bench-mcp bench-ask bench-front bench-gate \
         bench-ingest bench-cognition profile bench-memory bench-recall first-ask bench-replays bench-servers \
         bench-start eval sbom audit release clean
 
@@ -65,6 +65,9 @@ bench: setup ## all benchmarks; writes docs/benchmarks.md
 
 bench-against: setup ## an earlier version and this one in turns: latency, CPU, records and disk of a message; COMMIT=… ROUNDS=5
 	@$(PYTHON) -m bench.against $(COMMIT) $(if $(ROUNDS),--rounds $(ROUNDS))
+
+bench-peers: setup ## a stage beside Faust and Quix Streams, a pack beside LangChain, LlamaIndex and mem0; ROUNDS=3
+	@$(PYTHON) -m bench.peers $(if $(ROUNDS),--rounds $(ROUNDS))
 
 bench-runtime: setup ## one stage against a bare aiokafka loop
 	@$(PYTHON) -m bench.runtime

@@ -99,6 +99,8 @@ def write_page(known: Mapping[str, Any]) -> None:
             "",
         ]
         lines += _table(result["figures"])
+        if (notes := ROOT / "bench" / part / "notes.md").exists():
+            lines += ["", *notes.read_text().splitlines()]
     PAGE.write_text("\n".join(lines) + "\n")
 
 

@@ -13,7 +13,8 @@ import logging
 import tempfile
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import ClassVar
 
@@ -96,29 +97,37 @@ class Planning:
         return (Outgoing(SINK, record.key, plan_of(record.event), record.envelope),)
 
 
-async def preload(bootstrap: str) -> None:
+def message_of(n: int) -> Message:
+    return Message(
+        event_id=f"e{n:08d}",
+        message_id=f"m{n:08d}",
+        conversation_id=f"conv-{n % 500}",
+        client_id="web",
+        author=f"user-{n % 37}",
+        text="lorem ipsum dolor sit amet consectetur " * 4,
+        ts=1.79e9 + n,
+        seq=n,
+        lang="en",
+        tags=("a", "b"),
+    )
+
+
+async def send(producer: AIOKafkaProducer, n: int) -> None:
+    """Append one message to the producer's batch."""
+    message = message_of(n)
+    key, value = message.conversation_id.encode(), message.model_dump_json().encode()
+    await producer.send(SOURCE.name, value, key=key, headers=[("tenant", b"acme"), ("ce_type", Message.TYPE.encode())])
+
+
+async def preload(bootstrap: str, records: int = RECORDS) -> None:
     admin = AIOKafkaAdminClient(bootstrap_servers=bootstrap)
     await admin.start()
     await admin.create_topics([NewTopic(topic.name, PARTITIONS, 1) for topic in (SOURCE, SINK)])
     await admin.close()
     producer = AIOKafkaProducer(bootstrap_servers=bootstrap, linger_ms=20, max_batch_size=131_072)
     await producer.start()
-    headers = [("tenant", b"acme"), ("ce_type", Message.TYPE.encode())]
-    for n in range(RECORDS):
-        message = Message(
-            event_id=f"e{n:08d}",
-            message_id=f"m{n:08d}",
-            conversation_id=f"conv-{n % 500}",
-            client_id="web",
-            author=f"user-{n % 37}",
-            text="lorem ipsum dolor sit amet consectetur " * 4,
-            ts=1.79e9 + n,
-            seq=n,
-            lang="en",
-            tags=("a", "b"),
-        )
-        key = message.conversation_id.encode()
-        await producer.send(SOURCE.name, message.model_dump_json().encode(), key=key, headers=headers)
+    for n in range(records):
+        await send(producer, n)
     await producer.stop()
 
 
@@ -156,16 +165,15 @@ async def bare(bootstrap: str) -> float:
     return RECORDS / took
 
 
-async def staged(bootstrap: str) -> float:
-    """Records per second of the stage, until the last record is acknowledged."""
-    done = asyncio.Event()
-    planning = Planning(done)
+@asynccontextmanager
+async def running_stage(bootstrap: str, group_id: str, planning: Planning) -> AsyncIterator[GroupRunner]:
+    """The stage as a worker runs it."""
     stage = Stage("bench", (SOURCE,), (SINK,), lambda _: planning)
     producer = Producer(bootstrap)
     await producer.start()
     runner = GroupRunner("bench", [(stage, planning)], producer, config.load({}))
     group = ConsumerGroup(
-        f"stage-{uuid.uuid4().hex[:6]}",
+        group_id,
         runner.topics,
         bootstrap=bootstrap,
         sink=runner.sink,
@@ -174,12 +182,19 @@ async def staged(bootstrap: str) -> float:
     )
     runner.join(group)
     await group.start()
-    await done.wait()
-    await runner.idle()
-    took = time.perf_counter() - planning.began
+    yield runner
     await group.stop()
     await producer.stop()
-    return RECORDS / took
+
+
+async def staged(bootstrap: str) -> float:
+    """Records per second of the stage, until the last record is acknowledged."""
+    done = asyncio.Event()
+    planning = Planning(done)
+    async with running_stage(bootstrap, f"stage-{uuid.uuid4().hex[:6]}", planning) as runner:
+        await done.wait()
+        await runner.idle()
+        return RECORDS / (time.perf_counter() - planning.began)
 
 
 async def measure(bootstrap: str) -> tuple[list[float], list[float]]:

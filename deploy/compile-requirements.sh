@@ -21,3 +21,5 @@ rm .release.in
     --group clients/python/pyproject.toml:test -o deploy/requirements/clients.txt clients/python/pyproject.toml
 printf 'uv==0.13.8\n' | .venv/bin/uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate \
     --python-version 3.11 -o deploy/requirements/uv.txt -
+.venv/bin/uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate --python-version 3.11 \
+    -o deploy/requirements/peers.txt bench/peers/requirements.in

@@ -42,7 +42,11 @@ def subclasses(of: type[Any]) -> set[type[Any]]:
     return {found for sub in of.__subclasses__() for found in {sub, *subclasses(sub)}}
 
 
-EVENTS = sorted((event for event in subclasses(Event) if event.TYPE), key=lambda event: event.TYPE)
+# A benchmark's own are on topics of its own.
+EVENTS = sorted(
+    (event for event in subclasses(Event) if event.TYPE and not event.__module__.startswith("bench.")),
+    key=lambda event: event.TYPE,
+)
 
 
 # --- names ------------------------------------------------------------------------------------------------------

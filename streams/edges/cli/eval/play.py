@@ -76,12 +76,13 @@ class PackPlayer:
     async def teach(self, materials: Iterable[Material]) -> int:
         """Send documents and conversations; returns the number of records."""
         sent = [
-            await hand_over(self.broker.producer, each) for material in materials for each in self._records(material)
+            await hand_over(self.broker.producer, each) for material in materials for each in self.memory_of(material)
         ]
         await asyncio.gather(*sent)
         return len(sent)
 
-    def _records(self, material: Material) -> Iterable[OutgoingRecord]:
+    def memory_of(self, material: Material) -> Iterable[OutgoingRecord]:
+        """The records of documents and conversations, oldest first."""
         tenant, past = self._tenant(material.tenant), self.began - LONG_AGO
         for number, (title, text) in enumerate(material.documents):
             document = DocumentSubmitted(document_id=f"{tenant}-{number}", title=title, text=text, created_at=past)
@@ -125,7 +126,7 @@ class PackPlayer:
         async def one(number: int, question: PackQuestion) -> PackAnswer:
             nonlocal done
             async with self._room:
-                answer = await self._converse(number, question)
+                answer = await self.converse(number, question)
             done += 1
             if done % 50 == 0:
                 say(f"{done} of {len(questions)} asked")
@@ -138,7 +139,8 @@ class PackPlayer:
             await asyncio.sleep(1 / self.rate)
         return list(await asyncio.gather(*asking))
 
-    async def _converse(self, number: int, question: PackQuestion) -> PackAnswer:
+    async def converse(self, number: int, question: PackQuestion) -> PackAnswer:
+        """Ask one, after its earlier turns, each user's turn with its pack."""
         whose, name = Identity(self._tenant(question.tenant), question.user), f"{self.run}-{number}"
         for position, turn in enumerate((*question.turns, Utterable("user", question.text))):
             message_id = f"{name}-{position}"
