@@ -10,6 +10,7 @@ GET /metrics         Prometheus text format
 
 import asyncio
 import socket
+import sys
 import threading
 from collections.abc import Callable, Collection
 from contextlib import AbstractAsyncContextManager
@@ -35,6 +36,7 @@ UNGUARDED = ("/health/live", "/health/startup")
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 STOP_S = 5
 HEAD_S = 10.0
+SWITCH_S = 0.0005
 
 
 class ServedApi(Protocol):
@@ -73,6 +75,10 @@ class HealthServer:
         """Serve, also this interface, which finds its broker at `bootstrap`."""
         metrics.BUILD.labels(version()).set(1)
         self._api = None if api is None else (api, bootstrap)
+        if api is not None:
+            # Two event loops share the interpreter: a call takes it up many times, and after 5 ms each where the other
+            # loop is busy.
+            sys.setswitchinterval(SWITCH_S)
         self._thread.start()
 
     def stop(self) -> None:

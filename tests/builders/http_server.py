@@ -26,6 +26,7 @@ from streams.edges.http import tokens
 from streams.edges.http.app import api
 from streams.edges.http.events.message_progress import MessageProgress
 from streams.edges.http.events.progress_tail import Sees
+from streams.edges.http.load_shedding import LoadShedding
 from streams.edges.http.pending_replies import ExpectedReply, PendingReplies
 from streams.telemetry.clock import SystemClock
 
@@ -78,6 +79,7 @@ class Echo:
         self.refusals: list[Exception] = []
         self.waits = PendingReplies(most, CacheShare(1_000_000))
         self.tail = HeldTail()
+        self.shedding = LoadShedding()
         self.reachable = True
         self.reply = reply
 
@@ -92,7 +94,7 @@ class Echo:
         return SentRecord("messages.in", 3, 43, prepared.name)
 
     async def ask(
-        self, prepared: OutgoingRecord, wanted: ExpectedReply
+        self, prepared: OutgoingRecord, wanted: ExpectedReply, within: float | None = None
     ) -> tuple[SentRecord | None, "asyncio.Future[bytes]"]:
         answer = self.waits.wait(wanted)
         self.asked.append((prepared, wanted))

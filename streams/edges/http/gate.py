@@ -4,7 +4,7 @@ Deny by default: every path, known or not, needs a token. The token itself is no
 """
 
 import math
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from streams.config import PREFIX
 from streams.edges.http.problems import Problem
 from streams.edges.http.rate_limit import Guesses, RateLimit
-from streams.edges.http.tokens import Tokens
+from streams.edges.http.tokens import Grant, Tokens
 from streams.telemetry import metrics
 from streams.web_pages import LOOPBACK, host_of
 
@@ -24,7 +24,8 @@ class AuthMiddleware:
     """403 for a foreign origin or host, 401 without a known token, 429 with `Retry-After` after too many requests,
     and to an address that sends too many unknown tokens.
 
-    `origins` are the allowed web origins; `origins_setting` is the setting that a refusal names.
+    `origins` are the allowed web origins; `origins_setting` is the setting that a refusal names. `admit` raises
+    `Problem` for what is refused for other reasons.
     """
 
     def __init__(
@@ -37,6 +38,7 @@ class AuthMiddleware:
         origins_setting: str,
         loopback: bool,
         guesses: Guesses | None = None,
+        admit: Callable[[Scope, Grant], None] = lambda _, __: None,
     ) -> None:
         self._app = app
         self._tokens = tokens
@@ -45,6 +47,7 @@ class AuthMiddleware:
         self._origins_setting = f"{PREFIX}{origins_setting.upper()}"
         self._loopback = loopback
         self._guesses = guesses or Guesses()
+        self._admit = admit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -77,6 +80,7 @@ class AuthMiddleware:
         if wait:
             seconds = math.ceil(wait)
             raise Problem(429, f"too many calls: try again in {seconds} s", retry_after=str(seconds))
+        self._admit(scope, grant)
         scope[GRANT] = grant
 
     def _is_known(self, origin: str | None) -> bool:

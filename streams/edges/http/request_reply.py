@@ -24,6 +24,7 @@ from streams.edges.client.deep_answers import LETTERS_OF_RUNS, failure_of
 from streams.edges.client.errors import CommandFailed
 from streams.edges.client.records import OutgoingRecord
 from streams.edges.client.send import SentRecord, deliver
+from streams.edges.http.load_shedding import LoadShedding, tenant_of
 from streams.edges.http.pending_replies import ExpectedReply, PendingReplies
 from streams.telemetry import metrics
 
@@ -55,12 +56,20 @@ class Exchange:
     """Request/reply over Kafka; works while `keep` runs, which holds the connections."""
 
     def __init__(
-        self, bootstrap: Callable[[], str], waiting: PendingReplies, full: Callable[[], str | None] = lambda: None
+        self,
+        bootstrap: Callable[[], str],
+        waiting: PendingReplies,
+        full: Callable[[], str | None] = lambda: None,
+        shedding: LoadShedding | None = None,
     ) -> None:
-        """`full` says why the broker has no room, if it has none: it does not answer then, but waits for room."""
+        """`full` says why the broker has no room, if it has none: it does not answer then, but waits for room.
+
+        `shedding` counts the questions that are sent, and refuses those that would wait for too long.
+        """
         self._bootstrap = bootstrap
         self._full = full
         self._waiting = waiting
+        self.shedding = shedding or LoadShedding()
         self._session: _Session | None = None
         # Set at the first connection; for other threads.
         self.connected = threading.Event()
@@ -135,35 +144,51 @@ class Exchange:
         elif record.topic in ask.LETTERS:
             if (refused := ask.refusal_of(record.headers)) is not None:
                 self._waiting.refused(record.key, *refused)
+                self.shedding.not_sent(record.key, refused[0])
         elif record.value is not None:
+            if record.topic == CONVERSATION_TURNS.name:
+                self.shedding.turn(record.key, record.value)
             self._waiting.came(record.topic, record.key, record.value)
 
     async def ask(
-        self, prepared: OutgoingRecord, wanted: ExpectedReply
+        self, prepared: OutgoingRecord, wanted: ExpectedReply, within: float | None = None
     ) -> tuple[SentRecord | None, "asyncio.Future[bytes]"]:
         """Send a message once, however often it is asked; where it was stored, and the future of its answer.
 
-        The place is None when nothing was sent because the answer is cached. Raises `NotReachable` and `TooMany`.
+        The place is None when nothing was sent because the answer is cached. Raises `NotReachable` and `TooMany`, and
+        `Problem` (503) where the answer to a new message would not come within so many seconds.
         """
         answer = self._waiting.wait(wanted)
         if answer.done():
             return None, answer
         try:
+            if within is not None and self._sending(prepared) is None:
+                self.shedding.check(tenant_of(prepared.key), within)
+                self.shedding.sent(prepared.key, prepared.name)
             return await self.send(prepared), answer
+        except NotReachable:
+            self.shedding.not_sent(prepared.key, prepared.name)
+            answer.cancel()
+            raise
         except BaseException:
             answer.cancel()
             raise
 
     async def send(self, prepared: OutgoingRecord) -> SentRecord:
         """Send a record once, however often it is given with the same key and name; raises `NotReachable`."""
-        once = (prepared.topic, prepared.key, prepared.name)
-        sending = self._sent.get(once)
-        if sending is None or (sending.done() and (sending.cancelled() or sending.exception() is not None)):
+        sending = self._sending(prepared)
+        if sending is None:
             sending = asyncio.create_task(self._send(prepared))
             sending.add_done_callback(_retrieved)
-            self._sent.put(once, sending, TASK_BYTES)
+            self._sent.put(_once(prepared), sending, TASK_BYTES)
         # Shielded: other callers may wait for the same send.
         return await asyncio.shield(sending)
+
+    def _sending(self, prepared: OutgoingRecord) -> "asyncio.Task[SentRecord] | None":
+        """The send of a record that was given before, unless it failed."""
+        sending = self._sent.get(_once(prepared))
+        failed = sending is not None and sending.done() and (sending.cancelled() or sending.exception() is not None)
+        return None if failed else sending
 
     async def _send(self, prepared: OutgoingRecord) -> SentRecord:
         session = self._session
@@ -177,6 +202,10 @@ class Exchange:
             # After a fatal error an idempotent producer stays broken.
             session.broken = True
             raise NotReachable(f"it was not taken: {error}") from error
+
+
+def _once(prepared: OutgoingRecord) -> tuple[str, bytes, str]:
+    return prepared.topic, prepared.key, prepared.name
 
 
 def _retrieved(sending: "asyncio.Task[SentRecord]") -> None:

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from agents.core.caching.lru import ByteCache
 from schemas.base import Id, derive
 from schemas.depth import LEAST_WAIT_MS
-from schemas.topics import ANSWERS_OUT, Topic
+from schemas.topics import ANSWERS_OUT, CONVERSATION_TURNS, Topic
 from streams.edges.client import records
 from streams.edges.client.ask import UNKNOWN_CONVERSATION, RefusedRecord
 from streams.edges.client.deep_answers import RunFailed
@@ -128,7 +128,7 @@ class CallSender:
         gone = asyncio.ensure_future(request.receive())
         try:
             async with asyncio.timeout(seconds):
-                sent, answer = await self.exchange.ask(prepared, wanted)
+                sent, answer = await self.exchange.ask(prepared, wanted, within=_within(wanted, seconds))
                 try:
                     either: set[asyncio.Future[Any]] = {answer, gone}
                     await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
@@ -178,6 +178,11 @@ def looking_up(status: int = 422) -> Iterator[None]:
         raise Problem(status, str(error)) from None
     except CommandFailed as error:
         raise Problem(503, str(error), retry_after="1") from None
+
+
+def _within(wanted: ExpectedReply, seconds: float) -> float | None:
+    """The time within which an answer is wanted; None for a turn, whose message is taken however late it comes."""
+    return None if wanted.topic == CONVERSATION_TURNS.name else seconds
 
 
 def _late(sent: SentRecord | None, wanted: ExpectedReply, seconds: float) -> str:

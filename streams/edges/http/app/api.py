@@ -11,9 +11,10 @@ from streams import config
 from streams.config import Settings, listed
 from streams.documents.process import DocumentProcess
 from streams.edges.client import clients
+from streams.edges.http.app.door import door_of
 from streams.edges.http.ask import ask_router
-from streams.edges.http.assess import assess_router
 from streams.edges.http.endpoints.answers import answers_router
+from streams.edges.http.endpoints.assess import assess_router
 from streams.edges.http.endpoints.conversations import forgetting_router
 from streams.edges.http.endpoints.decisions import decisions_router
 from streams.edges.http.endpoints.documents import documents_router
@@ -56,6 +57,7 @@ def application(
         origins=listed(settings.ask_origins),
         origins_setting="ask_origins",
         loopback=host in LOOPBACK,
+        admit=door_of(settings, exchange.shedding),
     )
 
 

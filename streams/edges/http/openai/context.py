@@ -72,9 +72,8 @@ class ContextSource:
             return GivenContext(turn, reason="too-long")
         try:
             async with asyncio.timeout(self.seconds):
-                _, answer = await self._exchange.ask(
-                    prepared, ExpectedReply(CONTEXT_PACKS.name, turn.key, turn.message_id)
-                )
+                wanted = ExpectedReply(CONTEXT_PACKS.name, turn.key, turn.message_id)
+                _, answer = await self._exchange.ask(prepared, wanted, within=self.seconds)
                 return _given(turn, await answer)
         except RefusedRecord as refused:
             if refused.reason == UNKNOWN_CONVERSATION:
