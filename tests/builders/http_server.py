@@ -26,7 +26,7 @@ from streams.edges.http import tokens
 from streams.edges.http.app import api
 from streams.edges.http.events.message_progress import MessageProgress
 from streams.edges.http.events.progress_tail import Sees
-from streams.edges.http.load_shedding import LoadShedding
+from streams.edges.http.load_shedding import LoadShedding, tenant_of
 from streams.edges.http.pending_replies import ExpectedReply, PendingReplies
 from streams.telemetry.clock import SystemClock
 
@@ -96,6 +96,8 @@ class Echo:
     async def ask(
         self, prepared: OutgoingRecord, wanted: ExpectedReply, within: float | None = None
     ) -> tuple[SentRecord | None, "asyncio.Future[bytes]"]:
+        if within is not None:
+            self.shedding.check(tenant_of(prepared.key), within)
         answer = self.waits.wait(wanted)
         self.asked.append((prepared, wanted))
         reply = self.reply(prepared, wanted)

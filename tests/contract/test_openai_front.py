@@ -10,9 +10,11 @@ import openai
 import pytest
 
 from schemas import codec
+from schemas.base import Conversation
 from schemas.chat import AskPayload, ChatMessage
 from schemas.topics import MESSAGES_IN
 from streams.edges.client.records import OutgoingRecord
+from streams.edges.http.load_shedding import LoadShedding
 from streams.edges.http.pending_replies import ExpectedReply, TooMany
 from streams.edges.http.request_reply import NotReachable
 from tests.builders.chat_model import (
@@ -298,6 +300,23 @@ def test_options_of_headers_are_those_of_the_question(tmp_path: Path):
             refused = await front.complete(headers=wrong)
             assert (refused.status_code, refused.json()["error"]["code"]) == (400, "fathom")
 
+    fronted(tmp_path, [HELLO], story)
+
+
+def test_in_an_overload_a_chat_is_refused_at_once_in_the_form_of_the_interface(tmp_path: Path):
+    async def story(front: Front) -> None:
+        front.exchange.shedding = LoadShedding(lambda: next(seconds))
+        key = Conversation(tenant="acme", client_id="openai", conversation_id="c1").key().encode()
+        for message_id in ("m1", "m2"):
+            front.exchange.shedding.sent(key, message_id)
+        with pytest.raises(openai.InternalServerError) as refused:
+            await front.client().chat.completions.create(model="m", messages=[USER])
+        assert (refused.value.status_code, refused.value.code) == (503, "fathom")
+        assert "too many questions wait" in str(refused.value)
+        assert refused.value.response.headers["retry-after"] == "4"
+        assert (front.model.asked, front.exchange.asked, front.exchange.sent) == ([], [], [])
+
+    seconds = iter((0.0, 3.5, 4.0))
     fronted(tmp_path, [HELLO], story)
 
 

@@ -51,13 +51,13 @@ class _Backlog:
             self.sent.popitem(last=False)
 
     def wait_s(self, now: float) -> float:
-        """How long one more would wait: until all of them have their turns, at the rate at which turns come lately."""
+        """How long one more would wait: until all have turns, as fast as they come lately; before any, the age."""
         age = now - next(iter(self.sent.values()), now)
-        if age <= CALM_S:
+        if age <= CALM_S or not self._came:
             return age
         while len(self._came) > MEASURED and self._came[0] < now - MEASURED_S:
             self._since = self._came.popleft()
-        return len(self.sent) * (now - self._since) / max(len(self._came), 1)
+        return len(self.sent) * (now - self._since) / len(self._came)
 
 
 class LoadShedding:

@@ -1,4 +1,4 @@
-"""The first check of a question, by its headers: a refusal costs a third of what it would cost after the body is read."""
+"""The first check of a question, by its headers: a refusal costs a third of what it does after the body is read."""
 
 from collections.abc import Callable
 from functools import partial
