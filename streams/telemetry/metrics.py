@@ -200,7 +200,7 @@ CANARY_LEFT = Counter(
 CALLS_REFUSED = Counter(
     "fathom_calls_refused_total",
     "Calls over HTTP that were refused: without a known token (401), for this token, origin or host (403), as one of"
-    " too many (429)",
+    " too many (429), or because it would not be answered in time (503)",
     ("status",),
     registry=REGISTRY,
 )

@@ -123,6 +123,7 @@ PROOFS: dict[str, Proof] = {
         (_tests("overload, small: load, bad records, poison", "tests/proofs/overload"),),
         (
             _module("overload: ten times what the machine holds", "tests.proofs.overload.run"),
+            _module("overload: ten times as many callers over HTTP", "tests.proofs.overload.callers"),
             _module("overload: one tenant of ten", "tests.proofs.overload.neighbour"),
             _module("overload: bad records on every topic of outsiders", "tests.proofs.overload.producer"),
             _module("overload: poison that kills the process", "tests.proofs.overload.poison"),

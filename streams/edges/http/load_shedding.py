@@ -14,13 +14,17 @@ from urllib.parse import unquote
 import orjson
 
 from streams.edges.http.problems import Problem
+from streams.telemetry import metrics
 
 # What is over by then is no overload.
 CALM_S = 0.5
-# A question may wait for its turn for half of the time of its caller: the other half is for its pack.
-SHARE = 2
+# A question may wait for its turn for a third of the time of its caller: the rest is for its pack, and for what the
+# estimate is wrong by.
+SHARE = 3
 # How long ago a turn still says how many come in a second, which are read many at a time; and the last few always do.
 MEASURED_S, MEASURED = 2.0, 16
+# Of fewer that wait, how many come says how many are asked.
+FEW = 16
 # By how much a turn may come before that of a question which was sent earlier.
 OUT_OF_ORDER_S = 30.0
 MAX_RETRY_AFTER_S = 10
@@ -51,9 +55,9 @@ class _Backlog:
             self.sent.popitem(last=False)
 
     def wait_s(self, now: float) -> float:
-        """How long one more would wait: until all have turns, as fast as they come lately; before any, the age."""
+        """How long one more would wait: until all have turns, as fast as they come lately; of few, as the first has."""
         age = now - next(iter(self.sent.values()), now)
-        if age <= CALM_S or not self._came:
+        if age <= CALM_S or len(self.sent) < FEW or not self._came:
             return age
         while len(self._came) > MEASURED and self._came[0] < now - MEASURED_S:
             self._since = self._came.popleft()
@@ -70,10 +74,11 @@ class LoadShedding:
     def check(self, tenant: str, seconds: float) -> None:
         """Raises `Problem` (503) where a new question of a tenant would not be answered within so many seconds.
 
-        One of those that come within half of that time is let through whatever waits: what waits may have been missed.
+        One of those that come in a third of that time is let through whatever waits: what waits may have been missed.
         """
         backlog, now, most = self._backlogs.get(tenant), self._clock(), seconds / SHARE
         if backlog is not None and now - backlog.newest < most and (wait_s := backlog.wait_s(now)) > max(most, CALM_S):
+            metrics.CALLS_REFUSED.labels("503").inc()
             again = str(min(math.ceil(wait_s), MAX_RETRY_AFTER_S))
             said = f"too many questions wait: one more would not be answered within {seconds:g} s, and is not taken"
             raise Problem(503, f"{said}; ask again in {again} s", retry_after=again)

@@ -41,7 +41,8 @@ ASK_PROBLEMS = {
     406: "only Markdown is accepted, and the pack has no text",
     409: "with `deep=true`: cognition is off, so that there is only the pack",
     500: "with `deep=true`: the run of cognition failed, so that there is only the pack",
-    503: "the broker cannot be reached or did not take the question; `Retry-After` says when to try again",
+    503: "the broker cannot be reached or did not take the question, or too many wait for this one to be answered in "
+    "time; `Retry-After` says when to try again",
     504: "no answer came in time; ask again with the same Idempotency-Key to go on waiting",
 }
 MARKDOWN_PACK: dict[str, object] = {"text/markdown": {"schema": {"type": "string"}}}
