@@ -66,13 +66,28 @@ class Burst:
     packs: Counter[str] = field(default_factory=Counter)
     logged: Counter[str] = field(default_factory=Counter)
     degraded: int = 0
-    steady_s: float = 0.0
     caught_up_s: float = 0.0
     resident: tuple[float, float] = (0.0, 0.0)
 
     def within(self, tenant: str, since: float, until: float) -> list[Call]:
         """The calls of a tenant that began in a part of the run."""
         return [call for call in self.calls[tenant] if since <= call.at < until]
+
+    @property
+    def p95_after(self) -> list[float]:
+        """Of both tenants, from each second after the burst on for some seconds; those not answered took for ever."""
+        found = []
+        for second in range(int(AFTER_S - WINDOW_S) + 1):
+            part = self.ended + second, self.ended + second + WINDOW_S
+            calls = [call for tenant in (BUSY, QUIET) for call in self.within(tenant, *part)]
+            took = [call.took_ms if call.status == 200 else math.inf for call in calls]
+            found.append(round(percentile(took, 0.95), 1))
+        return found
+
+    @property
+    def steady_s(self) -> float:
+        """Seconds after the burst from which on 95 of 100 are answered in time for some seconds."""
+        return next((float(at) for at, p95 in enumerate(self.p95_after) if p95 <= STEADY_MS), math.inf)
 
     @property
     def wrong(self) -> list[str]:
@@ -100,7 +115,7 @@ class Burst:
             for tenant in (BUSY, QUIET)
             for name, part in parts.items()
         }
-        figures = ("rate", "steady_s", "caught_up_s", "degraded", "resident")
+        figures = ("rate", "steady_s", "p95_after", "caught_up_s", "degraded", "resident")
         seconds = round(self.ended - self.began, 1)
         return {name: getattr(self, name) for name in figures} | {
             "seconds": seconds, "packs": self.packs.total(), **callers
@@ -184,7 +199,6 @@ async def burst(running: Running, rate: int, seconds: float) -> Burst:
     await callers.at(BUSY, PROBES_PER_S, AFTER_S)
     await asyncio.gather(quiet, callers.answered())
     result.caught_up_s = await learning
-    result.steady_s = _steady(result)
     await _read(running.bootstrap, result)
     return result
 
@@ -201,16 +215,6 @@ async def _begun(running: Running) -> None:
         await caught_up(running, LEARNT_S)
     finally:
         await client.stop()
-
-
-def _steady(result: Burst) -> float:
-    """Seconds from the end of the burst until 95 of 100 calls of both in some seconds are answered in time."""
-    for begin in range(int(AFTER_S - WINDOW_S) + 1):
-        part = result.ended + begin, result.ended + begin + WINDOW_S
-        calls = [call for tenant in (BUSY, QUIET) for call in result.within(tenant, *part)]
-        if percentile([each.took_ms if each.status == 200 else math.inf for each in calls], 0.95) <= STEADY_MS:
-            return float(begin)
-    return math.inf
 
 
 async def _read(bootstrap: str, result: Burst) -> None:

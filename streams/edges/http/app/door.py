@@ -18,8 +18,10 @@ def door_of(settings: Settings, shedding: LoadShedding) -> Callable[[Scope, Gran
 
 
 def _check(shedding: LoadShedding, seconds: float, deep_s: float, scope: Scope, grant: Grant) -> None:
-    path, query, headers = scope["path"], QueryParams(scope["query_string"]), Headers(scope=scope)
-    asks = path == "/ask" or (path == "/messages" and ("wait" in query or "deep" in query))
+    if scope["path"] not in ("/ask", "/messages") or scope.get("method") != "POST":
+        return
+    query, headers = QueryParams(scope["query_string"]), Headers(scope=scope)
+    waits = scope["path"] == "/ask" or "wait" in query or "deep" in query
     # A question that is asked again may be in the log, or answered, already: the exchange knows.
-    if asks and scope["method"] == "POST" and "idempotency-key" not in headers:
+    if waits and "idempotency-key" not in headers:
         shedding.check(grant.tenant, patience(headers.get("prefer"), deep_s if "deep" in query else seconds))
