@@ -3,12 +3,16 @@
 import json
 import os
 import socket
+import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any
 
 import httpx
 import pytest
+from starlette.applications import Starlette
+from starlette.types import ASGIApp
 
 from streams.config import ConfigError
 from streams.listening import listening
@@ -19,10 +23,10 @@ from streams.version import version
 
 
 @contextmanager
-def served(health: Health) -> Iterator[httpx.Client]:
+def served(health: Health, api: Any = None) -> Iterator[httpx.Client]:
     with listening("127.0.0.1", 0, "FATHOM_HTTP_HOST", "FATHOM_HTTP_PORT") as listener:
         server = HealthServer(health, listener)
-        server.start()
+        server.start(api)
         try:
             with httpx.Client(base_url=f"http://{server.address}", timeout=5) as client:
                 yield client
@@ -89,3 +93,25 @@ def test_a_head_that_does_not_come_to_its_end_is_given_up_and_a_kept_connection_
                 kept.sendall(b"HEAD /metrics HTTP/1.1\r\nhost: x\r\n\r\n")
                 assert kept.recv(4096).startswith(b"HTTP/1.1 200")
                 time.sleep(0.3)
+
+
+class Api:
+    """An interface of no paths."""
+
+    @asynccontextmanager
+    async def running(self, _: str) -> AsyncIterator[ASGIApp]:
+        yield Starlette()
+
+    def stop(self) -> None:
+        """Nobody waits."""
+
+
+def test_beside_an_interface_a_busy_loop_leaves_the_interpreter_soon_and_alone_as_ever():
+    before = sys.getswitchinterval()
+    try:
+        with served(Health(lambda: {"groups": {}})):
+            assert sys.getswitchinterval() == before
+        with served(Health(lambda: {"groups": {}}), Api()):
+            assert sys.getswitchinterval() == pytest.approx(health_server.SWITCH_S)
+    finally:
+        sys.setswitchinterval(before)

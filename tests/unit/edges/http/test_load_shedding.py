@@ -14,10 +14,11 @@ from schemas.base import Conversation
 from schemas.topics import CONTEXT_PACKS, CONVERSATION_TURNS, MESSAGES_IN
 from streams.edges.client.records import OutgoingRecord
 from streams.edges.client.send import SentRecord
-from streams.edges.http.load_shedding import LoadShedding
-from streams.edges.http.pending_replies import ExpectedReply, PendingReplies
+from streams.edges.http.load_shedding import MOST_WAITING, LoadShedding
+from streams.edges.http.pending_replies import ExpectedReply, PendingReplies, TooMany
 from streams.edges.http.problems import Problem
 from streams.edges.http.request_reply import Exchange, NotReachable
+from streams.telemetry import metrics
 from tests.builders.http_server import QUESTION, Echo, served
 from tests.unit.edges.http.test_ask import answers, detail
 
@@ -81,9 +82,12 @@ def callers() -> Callers:
 
 @pytest.mark.covers("B16")
 def test_who_would_wait_in_vain_is_refused_and_told_when_to_ask_again(callers: Callers):
+    counted = metrics.CALLS_REFUSED.labels("503")._value
+    before = counted.get()
     callers.run(1.0, sent=400, turns=40)
     problem = callers.refusal()
     assert problem is not None
+    assert counted.get() == before + 1
     # 360 wait, of which 40 have their turns in a second.
     assert (problem.status_code, problem.headers) == (503, {"retry-after": "9"})
     assert problem.detail == (
@@ -122,6 +126,48 @@ def test_a_burst_that_is_over_soon_and_an_even_load_are_no_overload(callers: Cal
     callers.run(30.0, sent=40, turns=40)
     callers.clock.now += 1.0
     assert callers.refusal() is None
+
+
+def test_a_burst_is_none_while_the_first_has_waited_for_half_a_second(callers: Callers):
+    callers.send(100)
+    callers.clock.now += 0.3
+    callers.turns(2)
+    assert callers.refusal() is None
+    callers.clock.now += 0.3
+    assert callers.refusal() is not None
+
+
+def test_who_asks_seldom_and_waits_a_little_is_taken(callers: Callers):
+    for second in range(30):
+        callers.clock.now += 1.0
+        assert callers.refusal() is None
+        callers.send(1)
+        if second >= 2:
+            callers.turns(1)
+
+
+def test_how_many_turns_came_before_a_pause_says_nothing_after_it(callers: Callers):
+    callers.run(10.0, sent=40, turns=40)
+    callers.clock.now += 60.0
+    callers.send(30)
+    callers.clock.now += 0.6
+    callers.turns(10)
+    callers.send(10)
+    assert callers.refusal() is None
+
+
+def test_where_turns_stop_coming_the_last_ones_say_how_long(callers: Callers):
+    callers.run(1.0, sent=100, turns=80)
+    callers.clock.now += 5.0
+    callers.send(1)
+    callers.clock.now += 2.5
+    assert callers.refusal() is not None
+
+
+def test_what_is_known_of_a_tenant_is_bounded(callers: Callers):
+    callers.send(MOST_WAITING + 10)
+    [backlog] = callers.shedding._backlogs.values()
+    assert len(backlog.sent) == MOST_WAITING
 
 
 def test_a_pause_of_what_gives_turns_is_no_overload_until_it_is_long(callers: Callers):
@@ -291,12 +337,12 @@ def test_a_broker_that_is_away_is_no_overload(connected: Connected):
 MESSAGE = {"role": "user", "content": "Qual o prazo?", "conversation_id": "c1", "client_id": "web"}
 
 
-def overloaded() -> Echo:
-    """The exchange of a server at which a question has waited for twenty seconds, and another was sent just now."""
+def overloaded(age: float = 20.0) -> Echo:
+    """The exchange of a server at which a question has waited for so many seconds, and another was sent just now."""
     exchange = Echo(answers)
     exchange.shedding = LoadShedding(clock := Clock())
     exchange.shedding.sent(key_of(), "m1")
-    clock.now += 20.0
+    clock.now += age
     exchange.shedding.sent(key_of(), "m2")
     return exchange
 
@@ -341,3 +387,20 @@ def test_without_an_idempotency_key_a_question_is_refused_before_it_is_read(tmp_
 )
 def test_what_nobody_waits_for_is_taken_in_an_overload(tmp_path: Path, path: str, body: Any, status: int):
     assert answered(tmp_path, overloaded(), path, body).status_code == status
+
+
+@pytest.mark.parametrize(
+    ("path", "prefer", "status"),
+    [("/messages?wait=pack", "", 503), ("/messages?deep=true", "", 429), ("/messages?deep=true", "wait=12", 503)],
+)
+def test_who_waits_for_longer_is_refused_later(tmp_path: Path, path: str, prefer: str, status: int):
+    exchange = overloaded(5.0)
+    exchange.reply = lambda _, __: TooMany()  # asked
+    assert answered(tmp_path, exchange, path, MESSAGE, {"prefer": prefer}).status_code == status
+
+
+def test_no_other_call_of_the_path_is_refused(tmp_path: Path):
+    async def story(client: httpx.AsyncClient) -> httpx.Response:
+        return await client.get("/ask")
+
+    assert served(tmp_path, overloaded(), story).status_code == 405
