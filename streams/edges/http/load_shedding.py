@@ -33,20 +33,20 @@ MOST_WAITING = 10_000
 
 
 class _Backlog:
-    """Questions of a tenant that are sent and have no turn yet, the oldest first."""
+    """Questions of a tenant that are sent and have no turn yet, the oldest first; as numbers, for ids may be long."""
 
     def __init__(self, now: float) -> None:
-        self.sent: OrderedDict[tuple[bytes, str], float] = OrderedDict()
+        self.sent: OrderedDict[int, float] = OrderedDict()
         self.newest = now
         self._since = now
         self._came: deque[float] = deque()
 
-    def join(self, question: tuple[bytes, str], now: float) -> None:
+    def join(self, question: int, now: float) -> None:
         self.sent[question] = self.newest = now
         if len(self.sent) > MOST_WAITING:
             self.sent.popitem(last=False)
 
-    def came(self, question: tuple[bytes, str], now: float) -> None:
+    def came(self, question: int, now: float) -> None:
         """Take a turn. Those sent long before it leave, too: of a repeat no turn comes."""
         if (at := self.sent.pop(question, None)) is None:
             return
@@ -86,18 +86,18 @@ class LoadShedding:
     def sent(self, key: bytes, message_id: str) -> None:
         """Count a question as waiting; it is about to be sent."""
         now = self._clock()
-        self._backlogs.setdefault(tenant_of(key), _Backlog(now)).join((key, message_id), now)
+        self._backlogs.setdefault(tenant_of(key), _Backlog(now)).join(hash((key, message_id)), now)
 
     def turn(self, key: bytes, value: bytes) -> None:
         """Take a turn of the log."""
         if (backlog := self._backlogs.get(tenant_of(key))) is not None:
-            backlog.came((key, _id_of(value)), self._clock())
+            backlog.came(hash((key, _id_of(value))), self._clock())
             self._drop(key, backlog)
 
     def not_sent(self, key: bytes, message_id: str) -> None:
         """Count a question no longer: it was not taken, or is refused by its stage."""
         if (backlog := self._backlogs.get(tenant_of(key))) is not None:
-            backlog.sent.pop((key, message_id), None)
+            backlog.sent.pop(hash((key, message_id)), None)
             self._drop(key, backlog)
 
     def _drop(self, key: bytes, backlog: _Backlog) -> None:

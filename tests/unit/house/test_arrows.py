@@ -132,9 +132,9 @@ ARROWS: Mapping[str, str] = {
     "streams.edges.audit": "agents.errors agents.ports streams.edges.client streams.explanations streams.kafka",
     "streams.edges.operations": """streams.edges.client streams.kafka streams.replay streams.runtime.layout
         streams.stage streams.topology""",
-    "streams.edges.http": """agents.core.caching agents.core.packs agents.stages streams.config streams.edges.client
+    "streams.edges.http": """agents.core.caching streams.config streams.edges.client
         streams.listening streams.runtime streams.telemetry streams.version streams.web_pages""",
-    "streams.edges.http.endpoints": """agents.core.documents agents.core.packs agents.errors agents.ports
+    "streams.edges.http.endpoints": """agents.core.documents agents.core.packs agents.errors agents.ports agents.stages
         streams.edges.audit streams.edges.client streams.edges.http streams.edges.operations streams.explanations
         streams.kafka""",
     "streams.edges.http.events": """agents.core.cognition agents.core.progress streams.edges.client streams.edges.http

@@ -17,6 +17,7 @@ EXCEPTIONS: Mapping[str, str] = {
     "streams/audit/verifying.py: popitem": "one command's: the newest heads, each of so many partitions",
     "streams/broker/apis.py: codec()": "the versions of Kafka's requests that are known",
     "streams/broker/log.py: maxlen": "five batches of each producer, numbers each",
+    "streams/edges/http/load_shedding.py: popitem": "questions that wait, of a tenant of the tokens file, numbers each",
     "streams/edges/http/rate_limit.py: popitem": "addresses, numbers each, and some grants of the tokens file",
     "streams/encryption/opening.py: _opened()": "the settings of this process",
     "streams/runtime/dead_letters.py: maxlen": "yes or no",
