@@ -303,18 +303,16 @@ def test_options_of_headers_are_those_of_the_question(tmp_path: Path):
     fronted(tmp_path, [HELLO], story)
 
 
-def test_in_an_overload_a_chat_is_refused_at_once_in_the_form_of_the_interface(tmp_path: Path):
+def test_in_an_overload_a_chat_goes_on_at_once_without_context(tmp_path: Path):
     async def story(front: Front) -> None:
         front.exchange.shedding = LoadShedding(lambda: next(seconds))
         key = Conversation(tenant="acme", client_id="openai", conversation_id="c1").key().encode()
         for message_id in ("m1", "m2"):
             front.exchange.shedding.sent(key, message_id)
-        with pytest.raises(openai.InternalServerError) as refused:
-            await front.client().chat.completions.create(model="m", messages=[USER])
-        assert (refused.value.status_code, refused.value.code) == (503, "fathom")
-        assert "too many questions wait" in str(refused.value)
-        assert refused.value.response.headers["retry-after"] == "4"
-        assert (front.model.asked, front.exchange.asked, front.exchange.sent) == ([], [], [])
+        answer = await front.complete()
+        assert (answer.status_code, answer.headers["fathom-status"]) == (200, "passed-through; reason=busy")
+        assert "fathom-message-id" not in answer.headers
+        assert (len(front.model.asked), front.exchange.asked, front.exchange.sent) == (1, [], [])
 
     seconds = iter((0.0, 3.5, 4.0))
     fronted(tmp_path, [HELLO], story)

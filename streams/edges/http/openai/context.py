@@ -79,7 +79,8 @@ class ContextSource:
             if refused.reason == UNKNOWN_CONVERSATION:
                 raise Problem(404, str(refused)) from None
             return GivenContext(turn, reason="refused")
-        except TooMany:
+        except (TooMany, Problem):
+            # A chat goes on, whatever waits at Fathom.
             return GivenContext(turn, reason="busy")
         except NotReachable:
             return GivenContext(turn, reason="broker")
