@@ -158,7 +158,7 @@ class ProgressTail:
                     self._take(record)
                 if self._watchers:
                     watched_at = loop.time()
-            # No await until the consumer is left: who comes now waits for the next one.
+            # Before the consumer stops: who watches from now on waits for the next one.
             self._wanted.clear()
             self._following.clear()
 

@@ -8,7 +8,7 @@ export interface Operation {
   value?: unknown;
 }
 
-/** One record of `progress.events`, as a frame of the event stream holds it. */
+/** One event of `GET /events`, as its frame holds it. */
 export interface ProgressRecord {
   job_id: string;
   message_id: string;
