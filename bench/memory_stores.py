@@ -19,7 +19,7 @@ from bench.filling import CLIENT, NOON, USER, Texts
 from schemas.base import Conversation
 from streams import config
 from streams.config import secret
-from streams.stores.graph.kglite_engine import KgliteGraph
+from streams.stores.graph.embedded.engine import EmbeddedGraph
 from streams.stores.graph.neo4j_engine import Neo4jGraph, Neo4jServer, open_graph
 from streams.stores.passages.index_process import IndexProcess
 from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
@@ -176,9 +176,9 @@ class GraphSubject(Filled):
 
     async def open(self, mark: str) -> None:
         self.mark = mark
-        self._graph: KgliteGraph | Neo4jGraph
+        self._graph: EmbeddedGraph | Neo4jGraph
         if self.url is None:
-            self._graph = KgliteGraph(self.folder / "graph")
+            self._graph = EmbeddedGraph(self.folder / "graph")
         else:
             settings = config.load()
             password = secret("neo4j_password_file", settings.neo4j_password_file)

@@ -31,7 +31,7 @@ from bench.measure import finish, percentile, say, spread
 from schemas.cognition import CognitionFlags, CognitionStep, CognitiveState, CognitiveTree, MindMapNode, Node
 from schemas.envelope import Envelope, Outgoing, Received
 from schemas.memory import ChunkEntry, EntityMention, KnowledgeRecorded, Theme
-from streams.stores.graph.kglite_engine import KgliteGraph
+from streams.stores.graph.embedded.engine import EmbeddedGraph
 from streams.stores.passages.index_process import IndexProcess
 
 PASSAGES, DOCUMENT, LEAVES, JOBS, PER_SECOND = 10_000, 40, 7, 30, 50
@@ -49,12 +49,12 @@ class WallClock:
         return datetime.now(UTC)
 
 
-async def filled(folder: Path, texts: Texts) -> tuple[IndexProcess, KgliteGraph, list[str]]:
+async def filled(folder: Path, texts: Texts) -> tuple[IndexProcess, EmbeddedGraph, list[str]]:
     """A graph and an index of documents of forty passages, each naming two of four hundred things; the texts."""
     index = IndexProcess(folder / "index", "use")
     index.spawn()
     await asyncio.to_thread(index.wait)
-    graph = KgliteGraph(folder / "graph")
+    graph = EmbeddedGraph(folder / "graph")
     chosen = random.Random(1)
     said: list[str] = []
     for start in range(0, PASSAGES, DOCUMENT):
@@ -142,7 +142,7 @@ async def run(agent: CognitionAgent, step: CognitionStep) -> CognitiveState:
 class Packs:
     """Reads of the semantic memory at a steady rate; their times, and how long the loop was held."""
 
-    def __init__(self, index: IndexProcess, graph: KgliteGraph, asked: list[str]) -> None:
+    def __init__(self, index: IndexProcess, graph: EmbeddedGraph, asked: list[str]) -> None:
         self._index, self._graph, self._asked = index, graph, asked
         self.took: list[float] = []
         self.held = 0.0

@@ -20,7 +20,7 @@ from streams.replay.null_index import NullPassageIndex
 from streams.replay.selection import Selection
 from streams.replay.views import Advance, Views, fill, sources, spans_of, storing
 from streams.stores.graph.cypher import LISTED
-from streams.stores.graph.memory import InMemoryGraph
+from streams.stores.graph.embedded.engine import EmbeddedGraph
 from streams.stores.graph.rows import RowBatch
 from streams.stores.graph.schema import relation
 from streams.stores.graph.store import Engine, GraphStore
@@ -89,7 +89,7 @@ class Expectation:
     """In-memory stores to be filled by the writers from the log."""
 
     def __init__(self) -> None:
-        self.graph = InMemoryGraph(admin=True)
+        self.graph = EmbeddedGraph(admin=True)
         self.index = PassageList()
 
     def refs(self) -> Refs:

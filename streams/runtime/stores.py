@@ -19,8 +19,7 @@ from agents.ports.models import TokenCounter
 from agents.ports.passages import Hit, Passage, PassageIndex, PassageQuery
 from streams.stores import word_lists
 from streams.stores.damage import DamagedStore, is_unfilled, mark_unfilled, set_aside
-from streams.stores.graph.kglite_engine import KgliteGraph
-from streams.stores.graph.memory import InMemoryGraph
+from streams.stores.graph.embedded.engine import EmbeddedGraph
 from streams.stores.graph.store import GraphStore
 from streams.stores.ownership import PRIVATE_UMASK
 from streams.stores.passages.index_process import IndexProcess, spawn_index
@@ -229,10 +228,10 @@ class _Opening:
         url, admin = self._settings.neo4j_url, self._settings.public_writable
         if urlsplit(url).scheme == MEMORY:
             self._checks["graph"] = _always
-            return InMemoryGraph(admin=admin)
-        graph: KgliteGraph | Neo4jGraph
+            return EmbeddedGraph(admin=admin)
+        graph: EmbeddedGraph | Neo4jGraph
         if urlsplit(url).scheme == EMBEDDED:
-            graph = KgliteGraph(self._settings.directory(url, "graph"), admin=admin)
+            graph = EmbeddedGraph(self._settings.directory(url, "graph"), admin=admin)
         else:
             # Imported here: the driver costs a quarter of a second at start, and most workers do not need it.
             from streams.stores.graph.neo4j_engine import Neo4jServer, open_graph

@@ -50,6 +50,8 @@ def means_damage(error: BaseException) -> bool:
     raised = isinstance(error, Exception) or type(error).__name__ == "PanicException"
     if not raised or isinstance(error, FathomError | MemoryError):
         return False
+    if (name := getattr(error, "sqlite_errorname", None)) is not None:
+        return str(name).startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB"))
     numbers = {int(number) for number in OS_ERROR.findall(str(error))} | {getattr(error, "errno", None)}
     return not numbers & NOT_DAMAGE
 

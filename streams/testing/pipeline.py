@@ -32,7 +32,7 @@ from streams.kafka.ledger import LOOK_BACK_MS, Start
 from streams.kafka.records import Record, TopicPartition
 from streams.runtime.group_runner import GroupRunner
 from streams.stage import Stage
-from streams.stores.graph.memory import InMemoryGraph
+from streams.stores.graph.embedded.engine import EmbeddedGraph
 from streams.stores.passages.memory import MemoryPassageIndex
 from streams.stores.passages.vectors import HashingEmbedder
 from streams.stores.sessions.memory import MemoryWorkingSets
@@ -73,7 +73,7 @@ class Pipeline:
         self.weights = MemorySignalWeights()
         self.tool_sessions = MemoryToolSessions()
         self.index = MemoryPassageIndex(HashingEmbedder(), admin=self.settings.public_writer)
-        self.graph = InMemoryGraph(admin=self.settings.public_writer)
+        self.graph = EmbeddedGraph(admin=self.settings.public_writer)
         self.tokens = EstimatedTokens()
         self.quarantines = Quarantines()
         self._policy = policy or ContextPolicy()

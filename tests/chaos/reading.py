@@ -19,7 +19,7 @@ from streams.kafka import topics_plan
 from streams.kafka.records import Record
 from streams.stage import Stage
 from streams.stores.graph import queries
-from streams.stores.graph.kglite_engine import KgliteGraph
+from streams.stores.graph.embedded.engine import EmbeddedGraph
 from streams.stores.graph.neo4j_engine import Neo4jGraph
 from streams.stores.sessions.tool_sessions import RedisToolSessions
 from streams.stores.sessions.votes import RedisSignalWeights
@@ -163,7 +163,7 @@ async def kept_in(url: str, given: Sequence[Given]) -> Kept:
         return await kept(RedisSignalWeights(client), RedisToolSessions(client), given)
 
 
-async def graph_of(left: KgliteGraph | Neo4jGraph) -> Graph:
+async def graph_of(left: EmbeddedGraph | Neo4jGraph) -> Graph:
     """Everything in a graph, which is closed then."""
     try:
         nodes: Sequence[Mapping[str, object]] = await left.engine.read(queries.ALL_NODES, {})

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from streams.stores.graph.kglite_engine import FILE, KgliteGraph
+from streams.stores.graph.embedded.engine import EmbeddedGraph
+from streams.stores.graph.embedded.tables import FILE
 from streams.stores.graph.neo4j_engine import Neo4jGraph
 from streams.stores.graph.neo4j_engine import Neo4jServer as Neo4jLogin
 from streams.stores.sessions.valkey import Valkey
@@ -63,12 +64,12 @@ class Servers:
             **{name.upper(): str(value) for name, value in COGNITION.items()},
         }
 
-    def graph(self) -> KgliteGraph | Neo4jGraph:
+    def graph(self) -> EmbeddedGraph | Neo4jGraph:
         """The graph that the writers left; an embedded one opens once they have ended."""
         if self.neo4j is not None:
             return Neo4jGraph(self.neo4j, timeout=READ_ALL_S)
         [file] = (self.directory / "stores").rglob(FILE)
-        return KgliteGraph(file.parent)
+        return EmbeddedGraph(file.parent)
 
 
 def lacking(broker: str) -> str | None:

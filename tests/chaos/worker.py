@@ -17,7 +17,7 @@ from streams.edges.cli import main as cli
 from streams.faust.consumer import DirectConsumer
 from streams.kafka.producer import Producer
 from streams.runtime import up
-from streams.stores.graph.kglite_engine import KgliteEngine
+from streams.stores.graph.embedded.engine import EmbeddedEngine
 from streams.stores.graph.neo4j_engine import Neo4jEngine
 from streams.stores.graph.store import GraphStore
 from streams.stores.passages.index_process import IndexProcess
@@ -94,7 +94,7 @@ def arm(bomb: Bomb) -> None:
     around(bomb, RedisSignalWeights, "add", lambda *_, **__: "write/weights")
     for what in WRITES:
         around(bomb, GraphStore, f"write_{what}", lambda *_, what=what, **__: f"write/graph-{what}")
-    for engine in (KgliteEngine, Neo4jEngine):
+    for engine in (EmbeddedEngine, Neo4jEngine):
         around(bomb, engine, "write", lambda *_, **__: "write/graph")
     around(bomb, IndexProcess, "upsert", lambda *_, **__: "write/index")
     around(bomb, DirectConsumer, "_commit", lambda self, *_: f"commit/{self.app.conf.id.removeprefix('fathom.')}")

@@ -85,13 +85,13 @@ async def _delivered(writer: KnowledgeWriter, record: Any) -> None:
             await asyncio.sleep(1)
 
 
-@pytest.fixture(params=["memory", "kglite", "neo4j"], ids=["twins", "embedded", "neo4j+qdrant"])
+@pytest.fixture(params=["cypher", "embedded", "neo4j"], ids=["twins", "embedded", "neo4j+qdrant"])
 def kit(request: pytest.FixtureRequest) -> Iterator[Kit]:
     with graphs.opened(request, admin=True) as graph:
         index: Any
-        if request.param == "memory":
+        if request.param == "cypher":
             index = MemoryPassageIndex(HashingEmbedder())
-        elif request.param == "kglite":
+        elif request.param == "embedded":
             index = QdrantEdgeIndex(request.getfixturevalue("tmp_path") / "index", HashingEmbedder())
         else:
             server = request.getfixturevalue("qdrant_server")

@@ -203,7 +203,7 @@ def test_what_comes_before_or_after_the_erasure_in_any_order_ends_the_same(graph
 def only_others() -> list[Any]:
     """What the twin holds of the others alone."""
     with asyncio.Runner() as runner:
-        kit = test_stores_graph.Kit(test_stores_graph.InMemoryGraph(admin=True), runner)
+        kit = test_stores_graph.Kit(test_stores_graph.EmbeddedGraph(admin=True), runner)
         kit.write(*OF_OTHERS)
         return owned(kit)
 

@@ -40,14 +40,14 @@ from schemas.memory import (
 )
 from schemas.retrieval import MemoryClass, ProfileSource, QueryProfile
 from streams.stores.graph import queries
-from streams.stores.graph.kglite_engine import KgliteGraph
-from streams.stores.graph.memory import InMemoryGraph
+from streams.stores.graph.embedded.engine import EmbeddedGraph
 from streams.stores.graph.neo4j_engine import Neo4jServer, open_graph
 from streams.stores.graph.rows import NodeUpsert, batch
 from streams.stores.graph.store import GraphStore
 from streams.stores.ownership import DirectoryInUse
 from streams.stores.tenant import node_id
 from tests.builders.examples import few
+from tests.servers.cypher_graph import CypherGraph
 from tests.servers.neo4j import READ_S
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
@@ -119,22 +119,22 @@ def opened(request: pytest.FixtureRequest, *, admin: bool) -> Iterator[Kit]:
             server = Neo4jServer(found.url, found.user, found.password)
             runner.run(wiped(server))
             store = open_graph(server, admin=admin, timeout=READ_S)
-        elif request.param == "kglite":
-            store = KgliteGraph(request.getfixturevalue("tmp_path"), admin=admin)
+        elif request.param == "embedded":
+            store = EmbeddedGraph(request.getfixturevalue("tmp_path"), admin=admin)
         else:
-            store = InMemoryGraph(admin=admin)
+            store = CypherGraph(admin=admin)
         yield Kit(store, runner)
-        if not isinstance(store, InMemoryGraph):
+        if not isinstance(store, CypherGraph):
             runner.run(store.close())
 
 
-@pytest.fixture(params=["memory", "kglite", "neo4j"])
+@pytest.fixture(params=["cypher", "embedded", "neo4j"])
 def kit(request) -> Iterator[Kit]:
     with opened(request, admin=True) as kit:
         yield kit
 
 
-@pytest.fixture(params=["memory", "kglite", "neo4j"])
+@pytest.fixture(params=["cypher", "embedded", "neo4j"])
 def kit_of_nobody(request) -> Iterator[Kit]:
     """A graph that is not an administrator's."""
     with opened(request, admin=False) as kit:
@@ -383,7 +383,7 @@ HISTORY = [
 @pytest.fixture(scope="module")
 def once_in_order():
     with asyncio.Runner() as runner:
-        kit = Kit(InMemoryGraph(admin=True), runner)
+        kit = Kit(EmbeddedGraph(admin=True), runner)
         kit.write(*HISTORY)
         return kit.dump()
 
@@ -1055,16 +1055,40 @@ def test_the_longest_ids_and_names_are_kept(kit):
 
 def test_the_embedded_graph_is_the_same_after_it_is_opened_again(tmp_path, once_in_order):
     with asyncio.Runner() as runner:
-        store = KgliteGraph(tmp_path, admin=True)
+        store = EmbeddedGraph(tmp_path, admin=True)
         Kit(store, runner).write(*HISTORY)
         runner.run(store.close())
-        again = KgliteGraph(tmp_path, admin=True)
+        again = EmbeddedGraph(tmp_path, admin=True)
         assert runner.run(contents(again)) == once_in_order
         runner.run(again.close())
 
 
 def test_a_second_opener_is_told_who_owns_the_graph(tmp_path):
-    store = KgliteGraph(tmp_path)
+    store = EmbeddedGraph(tmp_path)
     with pytest.raises(DirectoryInUse, match="in use by pid"):
-        KgliteGraph(tmp_path)
+        EmbeddedGraph(tmp_path)
     asyncio.run(store.close())
+
+
+def test_a_compacted_graph_has_no_byte_of_what_was_erased(tmp_path):
+    async def files() -> bytes:
+        return b"".join(each.read_bytes() for each in sorted(tmp_path.glob("graph.*")))
+
+    async def story() -> None:
+        store = EmbeddedGraph(tmp_path)
+        await store.write_turns([turn(number) for number in range(40)])
+        said = turn(3).event.content.encode()
+        assert said in await files()
+        [row] = [
+            row
+            for row in await store.engine.read(queries.ALL_NODES, {})
+            if row["props"].get("content", "") == said.decode()
+        ]
+        await store.remove("acme", "Message", [row["id"]])
+        await store.compact()
+        left = await files()
+        assert said + b'"' not in left
+        assert turn(4).event.content.encode() in left
+        await store.close()
+
+    asyncio.run(story())

@@ -13,8 +13,7 @@ from redis.asyncio import Redis
 
 from schemas.base import PUBLIC_TENANT
 from streams.stores.graph import queries
-from streams.stores.graph.kglite_engine import KgliteGraph
-from streams.stores.graph.memory import InMemoryGraph
+from streams.stores.graph.embedded.engine import EmbeddedGraph
 from streams.stores.graph.neo4j_engine import Neo4jServer, open_graph
 from streams.stores.graph.store import GraphStore
 from streams.stores.passages.memory import MemoryPassageIndex
@@ -24,6 +23,7 @@ from streams.stores.passages.vectors import HashingEmbedder
 from streams.stores.sessions.memory import MemoryWorkingSets
 from streams.stores.sessions.redis_working_sets import RedisWorkingSets
 from tests.builders.examples import few
+from tests.servers.cypher_graph import CypherGraph
 from tests.servers.neo4j import READ_S
 from tests.tenants import memories
 from tests.tenants.asking import Leaks, ask_all, ask_graph, ask_index, ask_sets
@@ -37,11 +37,11 @@ PROPERTIES = {"Document", "Chunk", "Claim"}
 
 @asynccontextmanager
 async def graph_of(kind: str, request: pytest.FixtureRequest) -> AsyncIterator[GraphStore]:
-    if kind == "memory":
-        yield InMemoryGraph(admin=True)
+    if kind == "cypher":
+        yield CypherGraph(admin=True)
         return
-    if kind == "kglite":
-        embedded = KgliteGraph(request.getfixturevalue("tmp_path"), admin=True)
+    if kind == "embedded":
+        embedded = EmbeddedGraph(request.getfixturevalue("tmp_path"), admin=True)
         yield embedded
         await embedded.close()
         return
@@ -87,7 +87,7 @@ async def sets_of(kind: str, request: pytest.FixtureRequest) -> AsyncIterator[An
 
 
 STORES = [
-    *(pytest.param(graph_of, kind, memories.remember, ask_graph, id=kind) for kind in ("memory", "kglite", "neo4j")),
+    *(pytest.param(graph_of, kind, memories.remember, ask_graph, id=kind) for kind in ("cypher", "embedded", "neo4j")),
     *(
         pytest.param(index_of, kind, memories.index, ask_index, id=f"index-{kind}")
         for kind in ("memory", "qdrant-edge", "qdrant-server")
@@ -116,7 +116,7 @@ def test_every_tenant_finds_its_own_and_what_is_everybodys_and_nothing_else(open
 
 
 @pytest.mark.covers("S2-72", "S2-87", "CF-35")
-@pytest.mark.parametrize("kind", ["memory", "kglite", "neo4j"])
+@pytest.mark.parametrize("kind", ["cypher", "embedded", "neo4j"])
 def test_every_node_has_the_tenant_its_id_says_and_no_link_leaves_it(kind, request):
     async def story() -> None:
         async with graph_of(kind, request) as graph:

@@ -18,7 +18,7 @@ from agents.ports.passages import Passage, PassageQuery
 from schemas.base import Conversation, derive
 from schemas.memory import ObjectiveEntry, Profile, ProfileEntry
 from streams.stores.graph import cypher
-from streams.stores.graph.kglite_engine import KgliteGraph
+from streams.stores.graph.embedded.engine import EmbeddedGraph
 from streams.stores.graph.store import GraphStore
 from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
 from streams.stores.passages.qdrant_server import QdrantServerIndex
@@ -185,7 +185,7 @@ def test_no_value_changes_the_text_of_a_query() -> None:
 @pytest.mark.covers("B20", "AC-36")
 def test_what_looks_like_a_query_comes_back_from_the_embedded_graph_as_it_is(tmp_path: Path) -> None:
     async def story() -> None:
-        graph = KgliteGraph(tmp_path)
+        graph = EmbeddedGraph(tmp_path)
         for value in ALL[:: len(ALL) // SOME]:
             await comes_back(graph, value)
         await all_come_back(graph)

@@ -94,4 +94,8 @@ def test_a_tenant_that_is_none_is_refused_at_the_door_and_leaves_nothing_but_its
             assert said == {f"cnry{number:06d}x"}
         written = {tp.topic for tp, records in fathom.log.records.items() if records}
         assert {topic for topic in written if "dead" not in topic} == {MESSAGES_IN.name, DOCUMENTS_IN.name}
-        assert (fathom.graph.engine.nodes, fathom.index._indexed, fathom.working_sets._kept) == ({}, {}, {})
+        assert ([*fathom.graph.engine._tables.all_nodes()], fathom.index._indexed, fathom.working_sets._kept) == (
+            [],
+            {},
+            {},
+        )

@@ -43,16 +43,16 @@ PROBES: dict[str, Probe] = {
     "gated": probes_outside.gated,
     "restored": _sync(partial(probes_stores.restored, MemoryWorkingSets)),
     "redis restored": _sync(partial(probes_stores.restored, probes_stores.redis)),
-    "stubs": _sync(partial(probes.stubs, probes.twin)),
-    "kglite stubs": _sync(partial(probes.stubs, probes.kglite)),
-    "graph": _sync(partial(probes.graph, probes.twin)),
-    "named": _sync(partial(probes.named, probes.twin)),
-    "unmoved": _sync(partial(probes.unmoved, probes.twin, read_texts())),
-    "asked for": _sync(partial(probes.asked_for, probes.twin)),
-    "revised": _sync(partial(probes.revised, probes.twin)),
-    "decided": _sync(partial(probes_stores.decided, probes.twin)),
-    "kglite": _sync(partial(probes.graph, probes.kglite)),
-    "kglite revised": _sync(partial(probes.revised, probes.kglite)),
+    "stubs": _sync(partial(probes.stubs, probes.embedded)),
+    "cypher stubs": _sync(partial(probes.stubs, probes.in_cypher)),
+    "graph": _sync(partial(probes.graph, probes.embedded)),
+    "named": _sync(partial(probes.named, probes.embedded)),
+    "unmoved": _sync(partial(probes.unmoved, probes.embedded, read_texts())),
+    "asked for": _sync(partial(probes.asked_for, probes.embedded)),
+    "revised": _sync(partial(probes.revised, probes.embedded)),
+    "decided": _sync(partial(probes_stores.decided, probes.embedded)),
+    "cypher": _sync(partial(probes.graph, probes.in_cypher)),
+    "cypher revised": _sync(partial(probes.revised, probes.in_cypher)),
     "redis": _sync(partial(probes_stores.sets, probes_stores.redis)),
     "held": _sync(partial(probes_stores.sets, probes_stores.held)),
     "edge": _sync(partial(probes_stores.index, probes_stores.edge)),
@@ -60,9 +60,9 @@ PROBES: dict[str, Probe] = {
     "edge asked before": _sync(probes_stores.edge_asked_before),
     "edge named": _sync(probes_stores.edge_named),
     "server": _sync(probes_stores.server),
-    "erasing": _sync(partial(probes_erasing.graph, probes.twin)),
-    "eraser": _sync(partial(probes_erasing.eraser, probes.twin)),
-    "eraser of persons": _sync(partial(probes_erasing.eraser_of_persons, probes.twin)),
+    "erasing": _sync(partial(probes_erasing.graph, probes.embedded)),
+    "eraser": _sync(partial(probes_erasing.eraser, probes.embedded)),
+    "eraser of persons": _sync(partial(probes_erasing.eraser_of_persons, probes.embedded)),
     "erasing stages": _sync(probes_erasing.stages),
     "sets erased": _sync(partial(probes_erasing.sets, MemoryWorkingSets)),
     "redis erased": _sync(partial(probes_erasing.sets, probes_stores.redis)),
@@ -94,14 +94,14 @@ FIRST = {
     "agents.core.quarantine": ("quarantines",),
     "agents.stages.indexer": ("erasing stages",),
     "streams.stores.graph.cognition_reads": ("asked for",),
-    "streams.stores.graph.memory": ("unmoved", "graph", "revised"),
+    "streams.stores.graph.embedded": ("unmoved", "graph", "revised"),
     "streams.stores.sessions.memory": ("sets", "restored", "sets erased"),
     "streams.stores.passages.memory": ("index",),
     "streams.stores.graph.event_rows": ("rows", "graph"),
     "streams.stores.graph.knowledge_rows": ("rows", "graph"),
-    "streams.stores.graph.rows": ("rows", "kglite stubs", "kglite"),
+    "streams.stores.graph.rows": ("rows", "cypher stubs", "cypher"),
     "streams.stores.graph.learning_rows": ("rows", "graph"),
-    "streams.stores.graph": ("graph", "named", "kglite"),
+    "streams.stores.graph": ("graph", "named", "cypher"),
     "streams.stores.passages.index": ("process",),
     **dict.fromkeys(
         (f"streams.stores.passages.{name}" for name in ("qdrant_edge", "edge_search", "recent")),
@@ -165,7 +165,7 @@ def survivors_of_reads() -> tuple[list[str], int]:
     mutants = [mutant for name, text in texts.items() for mutant in text_mutants(name, text)]
 
     async def story() -> list[str]:
-        async with probes.kglite() as own, probes.kglite() as shared:
+        async with probes.in_cypher() as own, probes.in_cypher() as shared:
             await probes.clean(own)
             await probes.poison(shared)
             right = {name: await probes.answers(own, text) for name, text in texts.items()}
@@ -184,7 +184,7 @@ def survivors_of_removals() -> tuple[list[str], int]:
 
     async def story() -> None:
         nonlocal tried
-        async with probes.kglite() as graph:
+        async with probes.in_cypher() as graph:
             await probes.poison(graph)
             for name, text in removing_texts().items():
                 assert not await probes.removes_anothers(graph, name, text), name
@@ -207,7 +207,7 @@ def survivors_of_writes() -> tuple[list[str], int]:
             texts = vars(cypher) if table is None else table
             texts[key] = mutant.text
             try:
-                if lives(map(PROBES.__getitem__, ("kglite stubs", "kglite revised", "kglite"))):
+                if lives(map(PROBES.__getitem__, ("cypher stubs", "cypher revised", "cypher"))):
                     found.append(str(mutant))
             finally:
                 texts[key] = text

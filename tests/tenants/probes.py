@@ -15,13 +15,13 @@ import pytest
 from agents.errors import Rejected
 from schemas.base import PUBLIC_TENANT, entity_key, message_key
 from streams.stores.graph import cypher, queries
-from streams.stores.graph.kglite_engine import KgliteGraph
+from streams.stores.graph.embedded.engine import EmbeddedGraph
 from streams.stores.graph.knowledge_rows import entity_id, theme_id
-from streams.stores.graph.memory import InMemoryGraph
 from streams.stores.graph.rows import ANYBODY, SHARED, Edge, NodeInsert, NodeUpsert, RowBatch, term_id
 from streams.stores.graph.schema import LINK_ENDS
 from streams.stores.graph.store import Engine
 from streams.stores.tenant import node_id
+from tests.servers.cypher_graph import CypherGraph
 from tests.tenants import memories
 from tests.tenants.asking import LATER, Leaks, ask_all, ask_graph, reading
 from tests.tenants.canaries import CANARY, Tenant
@@ -68,16 +68,13 @@ async def refused(call: Callable[[], Any], code: str) -> None:
 
 
 @contextlib.asynccontextmanager
-async def kglite(*, admin: bool = True) -> AsyncIterator[KgliteGraph]:
-    with directory_of_a_probe() as directory:
-        graph = KgliteGraph(Path(directory), admin=admin)
-        yield graph
-        await graph.close()
+async def in_cypher(*, admin: bool = True) -> AsyncIterator[CypherGraph]:
+    yield CypherGraph(admin=admin)
 
 
 @contextlib.asynccontextmanager
-async def twin(*, admin: bool = True) -> AsyncIterator[InMemoryGraph]:
-    yield InMemoryGraph(admin=admin)
+async def embedded(*, admin: bool = True) -> AsyncIterator[EmbeddedGraph]:
+    yield EmbeddedGraph(admin=admin)
 
 
 async def graph(opened: Any) -> None:
@@ -284,7 +281,7 @@ async def poison(store: Any) -> None:
     objective = Edge(
         "HAS_OBJECTIVE", impostor, node_id(ACME.name, entity_key("ana", "o1")), BETA.name, ACME.name, LINKED
     )
-    if not isinstance(store, InMemoryGraph):
+    if isinstance(store, CypherGraph):
         # Only what a `NodeUpsert` writes has this label's text.
         mole = NodeUpsert("UserProfile", impostor, BETA.name, NOON, profile | {"objective_ids": []}, NOON)  # type: ignore[assignment]
         await store.engine.write(RowBatch((), (mole,), (*links, objective), ()))  # type: ignore[arg-type]
@@ -314,18 +311,18 @@ async def clean(store: Any) -> None:
 async def bare(store: Any, everyone: Sequence[Tenant]) -> None:
     """A node of each of them under every label that we have none of, and from every node of ours a link to another's.
 
-    A twin has no links but those that are known.
+    The embedded graph has no links but those that are known.
     """
     nodes = await store.engine.read(queries.ALL_NODES, {})
     for label in cypher.LISTED.keys() - {row["label"] for row in nodes if _own(row, ACME.name)}:
         for tenant in everyone:
             id_ = node_id(tenant.name, "bare")
-            if isinstance(store, InMemoryGraph):
-                store.engine.merged(label, id_, tenant.name)
+            if isinstance(store, EmbeddedGraph):
+                store.engine._tables.merged(label, id_, tenant.name)
             else:
                 made = f"MERGE (n:{label} {{id: $id}}) SET n.tenant_id = $tenant"
                 store.engine._graph.cypher(made, params={"id": id_, "tenant": tenant.name})
-    if BETA in everyone and not isinstance(store, InMemoryGraph):
+    if BETA in everyone and isinstance(store, CypherGraph):
         for label in cypher.LISTED:
             mole = f"MATCH (a:{label}) WHERE a.tenant_id = $own MATCH (b:Claim {{id: $id}}) MERGE (a)-[:MOLE]->(b)"
             store.engine._graph.cypher(mole, params={"own": ACME.name, "id": node_id(BETA.name, "k1")})

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from streams.stores.graph.cypher import statements_of
-from streams.stores.graph.memory import MemoryEngine
+from streams.stores.graph.embedded.engine import EmbeddedEngine
 from streams.stores.graph.rows import RowBatch
 from streams.stores.graph.store import Engine
 
@@ -42,23 +42,23 @@ class Called:
 
 
 class Recording(Engine):
-    """An engine that notes the texts it is given, and answers as the twin does."""
+    """An engine that notes the texts it is given, and answers as the embedded graph does."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
-        self._twin = MemoryEngine()
+        self._graph = EmbeddedEngine(None)
 
     async def read(self, query: str, parameters: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
         self.texts.append(query)
-        return await self._twin.read(query, parameters)
+        return await self._graph.read(query, parameters)
 
     async def write(self, rows: RowBatch) -> None:
         self.texts += [text for text, _ in statements_of(rows)]
-        await self._twin.write(rows)
+        await self._graph.write(rows)
 
     async def erase(self, statement: str, parameters: Mapping[str, Any]) -> None:
         self.texts.append(statement)
-        await self._twin.erase(statement, parameters)
+        await self._graph.erase(statement, parameters)
 
 
 class Server:

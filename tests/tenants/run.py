@@ -13,8 +13,7 @@ from typing import Any
 import fakeredis
 from redis.asyncio import Redis
 
-from streams.stores.graph.kglite_engine import KgliteGraph
-from streams.stores.graph.memory import InMemoryGraph
+from streams.stores.graph.embedded.engine import EmbeddedGraph
 from streams.stores.graph.neo4j_engine import Neo4jServer, open_graph
 from streams.stores.passages.memory import MemoryPassageIndex
 from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
@@ -23,6 +22,7 @@ from streams.stores.passages.vectors import HashingEmbedder
 from streams.stores.sessions.memory import MemoryWorkingSets
 from streams.stores.sessions.redis_working_sets import RedisWorkingSets
 from tests.servers import neo4j, qdrant, redis
+from tests.servers.cypher_graph import CypherGraph
 from tests.servers.install import lacking
 from tests.tenants import memories
 from tests.tenants.asking import Leaks, ask_all, ask_graph, ask_index, ask_sets
@@ -37,8 +37,8 @@ def here(directory: Path) -> list[Callable[[], Opened]]:
     """The stores of this process: name, store, how it is filled, how it is asked."""
     embedder = HashingEmbedder()
     return [
-        lambda: ("graph twin", InMemoryGraph(admin=True), memories.remember, ask_graph),
-        lambda: ("kglite", KgliteGraph(directory / "graph", admin=True), memories.remember, ask_graph),
+        lambda: ("cypher", CypherGraph(admin=True), memories.remember, ask_graph),
+        lambda: ("embedded", EmbeddedGraph(directory / "graph", admin=True), memories.remember, ask_graph),
         lambda: ("index twin", MemoryPassageIndex(embedder, admin=True), memories.index, ask_index),
         lambda: ("qdrant-edge", QdrantEdgeIndex(directory / "index", embedder, admin=True), memories.index, ask_index),
         lambda: ("working sets twin", MemoryWorkingSets(), memories.file, ask_sets),

@@ -1,16 +1,14 @@
 """The graph and the index of a running process, asked at its Unix socket, by a command on the same machine."""
 
 import asyncio
-import shutil
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from agents.errors import FathomError, Unavailable
 from agents.ports.passages import Page, Passage
-from streams.stores.graph.kglite_engine import GraphCopy
+from streams.stores.graph.embedded.engine import GraphFileReader
 from streams.stores.graph.rows import Found, Properties, RowBatch
 from streams.stores.graph.store import Engine, GraphStore
 from streams.stores.pickled_calls import Link, received, restored
@@ -76,12 +74,12 @@ class RemoteGraph(GraphStore):
 
     @asynccontextmanager
     async def snapshot(self) -> AsyncIterator[GraphStore]:
-        """The graph as it is now, in this process, to be listed: the other one is not held up by it."""
-        copy: Path = await self._calls.ask("graph.copied")
+        """The graph, read from its file in this process, to be listed: the other one is not held up by it."""
+        reader = GraphFileReader(await self._calls.ask("graph.file"))
         try:
-            yield GraphStore(await asyncio.to_thread(GraphCopy, copy))
+            yield GraphStore(reader)
         finally:
-            await asyncio.to_thread(shutil.rmtree, copy, ignore_errors=True)
+            reader.close()
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ FILE = "stores.sock"
 # A socket address holds 104 to 108 bytes, depending on the system.
 LONGEST_PATH = 100
 CALLS = frozenset(
-    ("graph.copied", "graph.read", "graph.write", "graph.erase", "index.listed", "index.upsert", "index.remove")
+    ("graph.file", "graph.read", "graph.write", "graph.erase", "index.listed", "index.upsert", "index.remove")
 )
 OURS = "`fathom up`"
 

@@ -19,7 +19,7 @@ from schemas.topics import CONTEXT_PACKS, TOPICS
 from streams.kafka.records import Record
 from streams.replay.log import opened
 from streams.replay.reconcile import Refs, found_in, take_out
-from streams.stores.graph.kglite_engine import KgliteGraph
+from streams.stores.graph.embedded.engine import EmbeddedGraph
 from streams.stores.passages.points import COLLECTIONS
 from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
 from streams.stores.passages.vectors import HashingEmbedder
@@ -139,7 +139,7 @@ def until_quiet(bootstrap: str, count: int) -> dict[str, list[Record]]:
 
 async def _contents(data: Path) -> tuple[Any, Any]:
     """Every node, link and property of the embedded graph, and every point of the index with vectors and payload."""
-    graph = KgliteGraph(data / "graph")
+    graph = EmbeddedGraph(data / "graph")
     found = await contents(graph)
     await graph.close()
     index = QdrantEdgeIndex(data / "index", HashingEmbedder())
@@ -189,7 +189,7 @@ def chosen(chance: random.Random, there: Refs, points: int, nodes: int) -> Refs:
 async def _without(data: Path, points: int, nodes: int) -> None:
     """Take some points and nodes away, by chance."""
     chance = random.Random(7)
-    graph, index = KgliteGraph(data / "graph"), QdrantEdgeIndex(data / "index", HashingEmbedder())
+    graph, index = EmbeddedGraph(data / "graph"), QdrantEdgeIndex(data / "index", HashingEmbedder())
     there = await found_in({"aurora"}, graph, index)
     await take_out(chosen(chance, there, points, nodes), graph, index)
     await graph.close()

@@ -45,7 +45,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("store", "file", "damage"),
     [
-        ("graph", "graph.kgl", halve),
+        ("graph", "graph.sqlite", halve),
         ("index", "semantic/edge_config.json", overwrite),
         ("valkey", "appendonlydir/appendonly.aof.manifest", overwrite),
     ],

@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from streams.stores.graph.kglite_engine import KgliteGraph
-from streams.stores.graph.memory import InMemoryGraph
+from streams.stores.graph.embedded.engine import EmbeddedGraph
 from streams.stores.graph.neo4j_engine import Neo4jServer, open_graph
 from streams.stores.graph.store import GraphStore
 from streams.stores.neo4j_values import native
@@ -18,11 +17,11 @@ def opened(place: Place) -> GraphStore:
     """The graph of a directory, of a server, or of this process."""
     match place:
         case Path():
-            return KgliteGraph(place, admin=True)
+            return EmbeddedGraph(place, admin=True)
         case Neo4jServer():
             return open_graph(place, admin=True)
         case None:
-            return InMemoryGraph(admin=True)
+            return EmbeddedGraph(admin=True)
 
 
 async def closed(store: GraphStore) -> None:
@@ -46,6 +45,6 @@ async def whole(store: GraphStore, place: Place) -> Contents:
 
 async def once(events: Sequence[Any]) -> Contents:
     """What each event once, in order, makes of an empty graph."""
-    store = InMemoryGraph(admin=True)
+    store = EmbeddedGraph(admin=True)
     await in_order(events, store)
     return await contents(store.engine.read)

@@ -15,7 +15,7 @@ from schemas.topics import CONTEXT_PACKS, CONVERSATION_TURNS, MESSAGES_IN, RETRI
 from streams.docs.examples import Example, load
 from streams.kafka.records import Record
 from streams.stores.graph import queries
-from streams.stores.graph.memory import MemoryEngine
+from streams.stores.graph.embedded.engine import EmbeddedEngine
 from streams.stores.graph.store import GraphStore
 from streams.stores.passages.memory import MemoryPassageIndex
 from streams.stores.passages.vectors import HashingEmbedder
@@ -159,7 +159,7 @@ class CountedIndex(MemoryPassageIndex):
         return await super().search(*args, **fields)
 
 
-class CountedEngine(MemoryEngine):
+class CountedEngine(EmbeddedEngine):
     """Notes every query but those for who asks, and what writers ask."""
 
     def __init__(self) -> None:

@@ -77,9 +77,11 @@ ARROWS: Mapping[str, str] = {
     "streams.stores": "agents.concurrency agents.core.caching agents.core.language agents.errors",
     "streams.stores.graph": """agents.concurrency agents.core.claims agents.core.cognition agents.core.conversation
         agents.core.language agents.errors agents.ports streams.config streams.stores streams.telemetry""",
+    "streams.stores.graph.embedded": "agents.errors streams.stores streams.stores.graph",
     "streams.stores.passages": """agents.concurrency agents.core.caching agents.core.language agents.core.retrieval
         agents.errors agents.ports streams.child_process streams.stores""",
-    "streams.stores.remote": "agents.errors agents.ports streams.stores streams.stores.graph streams.version",
+    "streams.stores.remote": """agents.errors agents.ports streams.stores streams.stores.graph
+        streams.stores.graph.embedded streams.version""",
     "streams.stores.sessions": """agents.core.caching agents.core.conversation agents.errors streams.child_process
         streams.stores""",
     "streams.stores.seen": """agents.concurrency agents.errors streams.stores.graph streams.stores.passages
@@ -96,7 +98,7 @@ ARROWS: Mapping[str, str] = {
         agents.core.quarantine agents.core.tools agents.errors agents.ports agents.stages streams.broker streams.config
         streams.dependencies streams.faust streams.kafka streams.listening streams.models streams.policies
         streams.runtime.admission streams.runtime.embedded streams.runtime.layout streams.stage streams.stores
-        streams.stores.graph streams.stores.passages
+        streams.stores.graph streams.stores.graph.embedded streams.stores.passages
         streams.stores.remote streams.stores.sessions streams.telemetry streams.topology streams.version
         streams.views streams.web_pages""",
     "streams.runtime.admission": "streams.kafka streams.telemetry",
@@ -106,8 +108,9 @@ ARROWS: Mapping[str, str] = {
     "streams.replay": """agents.core.caching agents.core.conversation agents.core.packs agents.core.progress
         agents.core.quarantine agents.errors agents.ports agents.stages streams.broker streams.config
         streams.dependencies streams.kafka streams.models streams.policies streams.runtime streams.stage
-        streams.stores streams.stores.graph streams.stores.passages streams.stores.remote streams.stores.sessions
-        streams.telemetry streams.topology streams.version streams.views""",
+        streams.stores streams.stores.graph streams.stores.graph.embedded streams.stores.passages
+        streams.stores.remote streams.stores.sessions streams.telemetry streams.topology streams.version
+        streams.views""",
     "streams.audit": "agents.errors streams.kafka",
     "streams.explanations": """agents.core.packs agents.core.quarantine agents.errors agents.ports streams.kafka
         streams.usage""",
@@ -115,8 +118,8 @@ ARROWS: Mapping[str, str] = {
     "streams.redrive": "streams.replay streams.runtime",
     "streams.testing": """agents.context agents.core.conversation agents.core.quarantine streams.config
         streams.dependencies streams.faust streams.kafka streams.policies streams.runtime streams.stage
-        streams.stores streams.stores.graph streams.stores.passages streams.stores.sessions streams.topology
-        streams.views""",
+        streams.stores streams.stores.graph.embedded streams.stores.passages streams.stores.sessions
+        streams.topology streams.views""",
     "streams.evaluation": """agents.core.assessment agents.core.claims agents.core.conversation
         agents.core.decomposition agents.core.depth agents.core.documents agents.core.language agents.core.legal
         agents.core.packs agents.core.tools agents.ports agents.retrievers streams.stores.passages

@@ -14,7 +14,7 @@ from schemas.depth import DepthLevel
 from schemas.learning import DepthVote
 from streams.quarantine.graph import hiding_graph
 from streams.quarantine.reads import HidingIndex, HidingWeights
-from streams.stores.graph.memory import InMemoryGraph
+from streams.stores.graph.embedded.engine import EmbeddedGraph
 from streams.stores.sessions.votes import MemorySignalWeights
 from tests.unit.core.quarantine.test_sources import changed, quarantines
 
@@ -67,10 +67,10 @@ def test_without_a_quarantine_a_search_is_what_it_was() -> None:
 
 
 def test_a_graph_without_a_quarantine_is_read_as_it_is() -> None:
-    graph, found = InMemoryGraph(), Quarantines()
+    graph, found = EmbeddedGraph(), Quarantines()
     read = hiding_graph(graph, found)
     assert asyncio.run(read.persona("acme", "ana", AT)) is None
-    assert not isinstance(read, InMemoryGraph)
+    assert not isinstance(read, EmbeddedGraph)
     stranger = cast("Any", object())
     assert hiding_graph(stranger, found) is stranger
 

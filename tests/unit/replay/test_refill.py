@@ -16,7 +16,7 @@ from streams.replay import refill
 from streams.replay.refill import Refilling, refilling
 from streams.runtime.stores import Stores
 from streams.stores.damage import is_unfilled, mark_missing, mark_unfilled
-from streams.stores.graph.memory import InMemoryGraph
+from streams.stores.graph.embedded.engine import EmbeddedGraph
 from streams.stores.passages.memory import MemoryPassageIndex
 from streams.stores.passages.vectors import HashingEmbedder
 from streams.testing.pipeline import Pipeline
@@ -46,7 +46,7 @@ class Damaged:
     def __init__(self, fathom: Pipeline, data: Path, names: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
         for name in names:
             mark_unfilled(data / name)
-        self.fathom, self.graph = fathom, InMemoryGraph()
+        self.fathom, self.graph = fathom, EmbeddedGraph()
         self.index = MemoryPassageIndex(HashingEmbedder())
         built = fathom.dependencies()
         self.stores = Stores(

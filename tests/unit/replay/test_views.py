@@ -26,7 +26,7 @@ from streams.replay.reconcile import (
     take_out,
 )
 from streams.replay.selection import Selection
-from streams.stores.graph.memory import InMemoryGraph, MemoryEngine
+from streams.stores.graph.embedded.engine import EmbeddedEngine, EmbeddedGraph
 from streams.stores.graph.rows import Edge, NameLink, NodeInsert, RowBatch
 from streams.stores.graph.store import GraphStore
 from streams.stores.passages.memory import MemoryPassageIndex
@@ -71,7 +71,7 @@ class Fresh:
     def __init__(self, fathom: Pipeline) -> None:
         self.fathom = fathom
         self.log = LogInMemory(fathom.log)
-        self.graph = InMemoryGraph()
+        self.graph = EmbeddedGraph()
         self.index = MemoryPassageIndex(HashingEmbedder())
 
     def fill(self, selection: Selection | None = None, *, graph: Any = None, index: Any = None) -> views.Filled:
@@ -91,7 +91,7 @@ def fresh(fathom: Pipeline) -> Fresh:
     return Fresh(fathom)
 
 
-def graph_of(graph: InMemoryGraph) -> tuple[Any, Any]:
+def graph_of(graph: EmbeddedGraph) -> tuple[Any, Any]:
     return graph.engine.nodes, graph.engine.links
 
 
@@ -201,9 +201,8 @@ def test_votes_on_depth_go_to_redis_and_are_not_written_by_reconciling():
 
 def test_a_type_of_links_with_several_ends_is_one_type_in_a_listing():
     expected = Expectation()
-    node = {"id": "acme|k1", "tenant_id": "acme"}
-    expected.graph.engine.nodes |= {"Correcao": {"acme|k1": node}, "Chunk": {"acme|c1": {**node, "id": "acme|c1"}}}
-    expected.graph.engine.links["PENALIZA:Chunk", "acme|k1", "acme|c1"] = {}
+    link = Edge("PENALIZA:Chunk", "acme|k1", "acme|c1", "acme", "acme")
+    asyncio.run(expected.graph.engine.write(RowBatch((), (), (link,), ())))
     links = of_kind(expected.refs(), "links")
     assert {link.of for link in links} == {"PENALIZA"}
     index = MemoryPassageIndex(HashingEmbedder())
@@ -253,10 +252,11 @@ def test_what_was_deleted_is_found_and_mended_to_the_last_property(fathom: Pipel
 
 def test_orphans_are_found_and_taken_out_and_nothing_else(fathom: Pipeline, fresh: Fresh):
     fresh.fill()
-    fresh.fill(Selection(tenant="acme"), graph=(stranger := InMemoryGraph()))
+    fresh.fill(Selection(tenant="acme"), graph=(stranger := EmbeddedGraph()))
     row = next(iter(stranger.engine.nodes["Message"].values()))
-    fresh.graph.engine.nodes["Message"]["acme|stray"] = {**row, "id": "acme|stray"}
-    fresh.graph.engine.links["IN_CONVERSATION", "acme|stray", "acme|web|c1"] = {}
+    stray = NodeInsert("Message", "acme|stray", "acme", row)
+    link = Edge("IN_CONVERSATION", "acme|stray", "acme|web|c1", "acme", "acme")
+    asyncio.run(fresh.graph.engine.write(RowBatch((stray,), (), (link,), ())))
     [passage] = [each.passage for key, each in fresh.index._indexed.items() if key[1] == "acme"][:1]
     asyncio.run(fresh.index.upsert("acme", "episodic", [replace(passage, id="stray", key=None)]))
 
@@ -279,7 +279,7 @@ def test_what_everybody_reads_is_never_an_orphan(fresh: Fresh):
 def test_a_lost_link_by_a_shared_name_is_mended_and_nothing_else_is_written():
     written: list[RowBatch] = []
 
-    class Engine(MemoryEngine):
+    class Engine(EmbeddedEngine):
         async def write(self, rows: RowBatch) -> None:
             written.append(rows)
 

@@ -13,14 +13,14 @@ from schemas.envelope import Received
 from schemas.retrieval import RetrievalPlan
 from schemas.topics import RETRIEVAL_PLANS
 from streams.stores.graph import queries
-from streams.stores.graph.memory import MemoryEngine
+from streams.stores.graph.embedded.engine import EmbeddedEngine
 from streams.testing.pipeline import Pipeline
 from tests.builders.pack_items import passages
 
 NAMED_READS = (queries.CONCEPTS, queries.DEFINITIONS, queries.CLAIMS_ABOUT)
 
 
-class Without(MemoryEngine):
+class Without(EmbeddedEngine):
     """A graph that does not answer some queries."""
 
     def __init__(self, *unanswered: str) -> None:

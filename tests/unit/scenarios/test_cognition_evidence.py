@@ -8,7 +8,7 @@ import pytest
 
 from schemas.cognition import CognitiveState, DeepAnswer, Node
 from schemas.topics import ANSWERS_OUT
-from streams.stores.graph.memory import InMemoryGraph
+from streams.stores.graph.embedded.engine import EmbeddedGraph
 from tests.unit.scenarios.test_cognition_recall import after, asked, pipeline, taught
 
 NOTICES = {
@@ -98,7 +98,7 @@ def test_what_only_its_vector_brings_must_be_near_and_what_words_or_links_bring_
         assert evidence(state, of="local") - evidence(state, of="lexical") == {"Descanso"}
 
 
-class Meeting(InMemoryGraph):
+class Meeting(EmbeddedGraph):
     """A graph that answers a search by name only once another is waiting, too."""
 
     def __init__(self) -> None:

@@ -10,7 +10,7 @@ from agents.errors import Unavailable
 from schemas.cognition import CognitionStep, CognitiveState, DeepAnswer, Node
 from schemas.progress import ProgressMade
 from schemas.topics import ANSWERS_OUT, COGNITION_STEPS, CORRECTIONS_IN, MEMORY_CONSULTATIONS
-from streams.stores.graph.memory import InMemoryGraph
+from streams.stores.graph.embedded.engine import EmbeddedGraph
 from streams.testing.pipeline import Pipeline
 from tests.builders.progress_job import events
 
@@ -47,7 +47,7 @@ ON: dict[str, Any] = {
 }
 
 
-class DeadGraph(InMemoryGraph):
+class DeadGraph(EmbeddedGraph):
     """A graph whose reads for complex questions fail; it counts them."""
 
     def __init__(self) -> None:

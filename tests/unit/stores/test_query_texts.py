@@ -17,7 +17,10 @@ from tests.unit.house import tree
 STORES = modules(ROOT)
 # Which sources speak to which driver; a source that imports one and is not here is found below.
 SPEAKERS = {
-    "kglite": {"streams.stores.graph.kglite_engine"},
+    "sqlite3": {
+        f"streams.{name}"
+        for name in ("stores.graph.embedded.engine", "stores.graph.embedded.tables", "stores.keys.sqlite_keys")
+    },
     "neo4j": {
         f"streams.stores.{name}"
         for name in ("graph.neo4j_engine", "graph.migrations", "neo4j_values", "seen.neo4j_seen")
@@ -37,7 +40,12 @@ SPEAKERS = {
     "aiohttp": {"streams.stores.passages.qdrant_connection"},
     "qdrant_edge": {f"streams.stores.passages.{name}" for name in ("edge_search", "edge_rewriting", "qdrant_edge")},
 }
-GRAPH = [source for source in STORES if source.name.startswith("graph.") or source.name == "seen.neo4j_seen"]
+EMBEDDED = [source for source in STORES if source.name.startswith("graph.embedded.")]
+GRAPH = [
+    source
+    for source in STORES
+    if source not in EMBEDDED and (source.name.startswith("graph.") or source.name == "seen.neo4j_seen")
+]
 REDIS = [
     source
     for source in STORES
@@ -58,6 +66,10 @@ def cypher() -> Search:
     return Search(sinks, frozenset({"statements_of", "in_one", "united"}), frozenset({"statements"}))
 
 
+def sql() -> Search:
+    return Search({("execute", 0), ("executemany", 0), ("executescript", 0)}, frozenset())
+
+
 def scripts() -> Search:
     return Search({("eval", 0), ("evalsha", 0), ("execute_command", 0)}, frozenset())
 
@@ -70,8 +82,8 @@ def keys() -> Search:
 @pytest.mark.covers("AC-36", "B20", "S2-87")
 @pytest.mark.parametrize(
     ("sources", "search", "at_least"),
-    [(GRAPH, cypher, 25), (REDIS, scripts, 5), (REDIS, keys, 8)],
-    ids=["cypher", "lua", "redis-keys"],
+    [(GRAPH, cypher, 25), (EMBEDDED, sql, 25), (REDIS, scripts, 5), (REDIS, keys, 8)],
+    ids=["cypher", "sql", "lua", "redis-keys"],
 )
 def test_every_text_a_driver_is_given_is_a_constant(sources, search, at_least) -> None:
     looking = search()
@@ -251,7 +263,7 @@ def test_no_read_binds_a_node_by_a_property_in_its_pattern() -> None:
 
 def test_the_dumps_are_asked_by_no_store() -> None:
     users = {name_of(path) for path in tree.naming(WHOLE) if WHOLE & attributes(path)}
-    assert users <= {"streams.stores.graph.kglite_engine", "streams.stores.graph.memory"}
+    assert users <= {"streams.stores.graph.embedded.reads"}
 
 
 @pytest.mark.covers("S2-72")

@@ -47,13 +47,13 @@ PARTITIONS = frozenset(
 PURE = frozenset({"vectors"})
 # Below the stores, with why nobody can ask them for a tenant's memory past a store.
 BELOW = {
-    "KgliteEngine": "only GraphStore._read, _write and remove ask it: test_query_texts",
+    "EmbeddedEngine": "only GraphStore._read, _write and remove ask it: test_query_texts",
     "Neo4jEngine": "only GraphStore._read, _write and remove ask it: test_query_texts",
-    "MemoryEngine": "only GraphStore._read, _write and remove ask it: test_query_texts",
+    "GraphTables": "only EmbeddedEngine and its reads ask it, each with a tenant",
     "Engine": "the protocol of these three",
     "CircuitBreaker": "runs a call that a store has made",
     "BatchingEmbedder": "vectors of texts: pure computation",
-    "GraphCopy": "an engine that only reads: GraphStore._read asks it",
+    "GraphFileReader": "an engine that only reads: GraphStore._read asks it",
     "RemoteEngine": "only GraphStore._read, _write and remove ask it, in the process of an operator's command",
     "SameServer": "looks which server a connection is to; reads nothing of any tenant",
     "Link": "carries what IndexProcess, RemoteIndex and RemoteEngine are asked",

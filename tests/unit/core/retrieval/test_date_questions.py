@@ -14,7 +14,7 @@ from agents.errors import Unavailable
 from schemas.items import TimePoint
 from schemas.packs import ContextPack
 from streams.stores.graph import queries
-from streams.stores.graph.memory import MemoryEngine
+from streams.stores.graph.embedded.engine import EmbeddedEngine
 from streams.testing.pipeline import EPOCH, Pipeline
 from tests.builders.pack_items import exchange, messages
 
@@ -211,7 +211,7 @@ def test_at_most_five_are_told_those_said_last(unsearched: Pipeline):
     assert [label for label, _ in shown(unsearched.ask("O que ficou marcado para março?", **ANA))] == days[-5:]
 
 
-class CountedEngine(MemoryEngine):
+class CountedEngine(EmbeddedEngine):
     """Notes every query."""
 
     def __init__(self) -> None:
@@ -253,7 +253,7 @@ def test_who_does_not_ask_about_time_is_told_none_and_nothing_is_read_for_it(uns
     assert len([query for query in engine.asked if query in OF_EVENTS]) == 1
 
 
-class WithoutEvents(MemoryEngine):
+class WithoutEvents(EmbeddedEngine):
     """A graph that cannot tell events."""
 
     async def read(self, query: str, parameters: Any) -> Any:

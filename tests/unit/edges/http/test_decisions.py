@@ -11,7 +11,7 @@ import pytest
 from agents.errors import Unavailable
 from schemas.depth import DepthLevel
 from streams.edges.http.endpoints import decisions
-from streams.stores.graph.memory import InMemoryGraph
+from streams.stores.graph.embedded.engine import EmbeddedGraph
 from tests.builders.http_server import HEADERS, Echo, app_of, settings_of
 from tests.contract.test_stores_graph import claim, correction, decision, turn
 from tests.unit.edges.http.test_ask import answers, detail
@@ -20,8 +20,8 @@ BETA = {"authorization": "Bearer beta-app-0123456789"}
 NOW = datetime.now(UTC)
 
 
-def graph(*rows: Any) -> InMemoryGraph:
-    made = InMemoryGraph()
+def graph(*rows: Any) -> EmbeddedGraph:
+    made = EmbeddedGraph()
     writers = {
         "PackDecision": made.write_decisions, "Turn": made.write_turns, "ClaimAsserted": made.write_claims,
         "CorrectionIssued": made.write_corrections,

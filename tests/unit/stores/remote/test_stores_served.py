@@ -14,7 +14,7 @@ import pytest
 from agents.errors import FathomError, Unavailable
 from schemas.topics import MEMORY_CLAIMS
 from streams.docs import examples
-from streams.stores.graph.memory import InMemoryGraph
+from streams.stores.graph.embedded.engine import EmbeddedGraph
 from streams.stores.passages.memory import MemoryPassageIndex
 from streams.stores.passages.vectors import HashingEmbedder
 from streams.stores.remote import client
@@ -22,14 +22,14 @@ from streams.stores.remote.client import Calls, RemoteGraph, RemoteIndex, Stores
 from streams.stores.remote.server import StoresBusy, serving
 
 PID, NOBODY = 4711, 65534
-Story = Callable[[Path, InMemoryGraph, MemoryPassageIndex], Awaitable[Any]]
+Story = Callable[[Path, EmbeddedGraph, MemoryPassageIndex], Awaitable[Any]]
 
 
 def told(home: Path, story: Story) -> Any:
     """What happens while a process serves its stores."""
 
     async def run() -> Any:
-        graph, index = InMemoryGraph(admin=True), MemoryPassageIndex(HashingEmbedder())
+        graph, index = EmbeddedGraph(admin=True), MemoryPassageIndex(HashingEmbedder())
         async with serving(home, graph, index) as path:
             return await asyncio.wait_for(story(path, graph, index), 20)
 
@@ -44,7 +44,7 @@ def test_the_graph_is_listed_written_and_mended_as_if_it_were_ours(tmp_path: Pat
     claims = [each.received() for each in examples.load(topics=[MEMORY_CLAIMS])]
     tenant = claims[0].envelope.tenant
 
-    async def story(path: Path, graph: InMemoryGraph, _: Any) -> None:
+    async def story(path: Path, graph: EmbeddedGraph, _: Any) -> None:
         async with asking(path) as calls:
             remote = RemoteGraph(calls)
             await remote.write_claims(claims)
@@ -58,7 +58,7 @@ def test_the_graph_is_listed_written_and_mended_as_if_it_were_ours(tmp_path: Pat
 
 
 def test_an_error_of_a_store_arrives_as_it_was_and_the_next_call_is_answered(tmp_path: Path) -> None:
-    async def story(path: Path, graph: InMemoryGraph, index: MemoryPassageIndex) -> None:
+    async def story(path: Path, graph: EmbeddedGraph, index: MemoryPassageIndex) -> None:
         async def away(*_: Any, **__: Any) -> None:
             raise Unavailable("index", "it rests")
 
@@ -160,7 +160,7 @@ def test_a_process_that_ends_is_told_from_a_store_that_is_away(tmp_path: Path) -
 
 @asynccontextmanager
 async def _ended(home: Path) -> AsyncIterator[Calls]:
-    serves = serving(home, InMemoryGraph(), MemoryPassageIndex(HashingEmbedder()))
+    serves = serving(home, EmbeddedGraph(), MemoryPassageIndex(HashingEmbedder()))
     path = await serves.__aenter__()
     async with asking(path) as calls:
         await asyncio.wait_for(serves.__aexit__(None, None, None), 10)
