@@ -15,20 +15,22 @@ from tests.contract.test_stores_graph import HISTORY, Kit, contents
 from tests.servers.cypher_graph import CypherGraph
 
 
-def kept_by_the_old_engine(directory: Path) -> CypherGraph:
+def kept_by_the_old_engine(directory: Path, *, stopped: bool = True) -> CypherGraph:
     """The graph of a history, in an old file, of which a part is in its log of writes: as a kill leaves it."""
     graph = CypherGraph(admin=True)
     graph.engine._graph = kglite.open(str(directory / OLD), durable="normal", lock=False)
     with asyncio.Runner() as runner:
         kit = Kit(graph, runner)
         kit.write(*HISTORY[: len(HISTORY) // 2])
-        graph.engine._graph.save()
+        if stopped:
+            graph.engine._graph.save()
         kit.write(*HISTORY[len(HISTORY) // 2 :])
     return graph
 
 
-def test_a_graph_of_an_older_release_is_the_same_in_the_new_file(tmp_path: Path) -> None:
-    old = kept_by_the_old_engine(tmp_path)
+@pytest.mark.parametrize("stopped", [True, False])
+def test_a_graph_of_an_older_release_is_the_same_in_the_new_file(tmp_path: Path, stopped: bool) -> None:
+    old = kept_by_the_old_engine(tmp_path, stopped=stopped)
     before = asyncio.run(contents(old))
     new = EmbeddedGraph(tmp_path, admin=True)
     assert asyncio.run(contents(new)) == before

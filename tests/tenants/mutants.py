@@ -144,6 +144,8 @@ def _is_tenant(node: ast.AST) -> bool:
 
 
 def _mentions(node: ast.AST) -> bool:
+    if isinstance(node, ast.Compare) and isinstance(node.left, ast.Attribute) and node.left.attr == "share":
+        return False  # with whom a policy shares: no tenant
     return any(
         _is_tenant(each) or (isinstance(each, ast.Constant) and each.value == "tenant") for each in ast.walk(node)
     )

@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+import kglite
 import pytest
 
 from agents.errors import Rejected
 from schemas.base import PUBLIC_TENANT, entity_key, message_key
 from streams.stores.graph import cypher, queries
+from streams.stores.graph.embedded.conversion import OLD
 from streams.stores.graph.embedded.engine import EmbeddedGraph
 from streams.stores.graph.knowledge_rows import entity_id, theme_id
 from streams.stores.graph.rows import ANYBODY, SHARED, Edge, NodeInsert, NodeUpsert, RowBatch, term_id
@@ -90,6 +92,23 @@ async def graph(opened: Any) -> None:
         await _removals(store)
     async with opened(admin=False) as store:
         await _refusals(store)
+
+
+async def converted() -> None:
+    """What a graph of an older release has of each tenant, the converted one has of it."""
+    with directory_of_a_probe() as directory:
+        old = CypherGraph(admin=True)
+        old.engine._graph = kglite.open(str(Path(directory, OLD)), durable="normal", lock=False)
+        await memories.remember(old, THREE)
+        new = EmbeddedGraph(Path(directory))
+        for text in (queries.ALL_NODES, queries.ALL_LINKS):
+            before, after = [sorted(map(_ordered, await graph.engine.read(text, {}))) for graph in (old, new)]
+            assert before == after
+        await new.close()
+
+
+def _ordered(row: Mapping[str, Any]) -> str:
+    return repr(sorted({**row, "props": sorted(row["props"].items())}.items()))
 
 
 class Asked(Engine):

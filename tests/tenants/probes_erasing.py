@@ -78,6 +78,26 @@ def _who_is(tenant: str) -> Conversation:
     return Conversation(tenant=tenant, client_id="ana", conversation_id="who-is:ana")
 
 
+async def overtaken(opened: Callable[[], AbstractAsyncContextManager[Any]]) -> None:
+    """What is erased while it is written goes, with the decision that came before it, and what is another's stays."""
+    async with opened() as store:
+        await memories.remember(store, [BETA])
+        before = await _erasable(store, BETA)
+        put, where = store.engine.write, memories.conversation(ACME.name)
+
+        async def erased_meanwhile(rows: Any) -> None:
+            await put(rows)
+            store.engine.write = put
+            await store.note_erasure(where, ALL)
+
+        await store.write_decisions([received(memories.decision(said(ACME)), ACME.name)])
+        store.engine.write = erased_meanwhile
+        await store.write_turns([received(memories.turn(said(ACME)), ACME.name)])
+        assert store.engine.write is put or store.engine.write == put
+        assert await _erasable(store, ACME) == set()
+        assert await _erasable(store, BETA) == before
+
+
 async def _come_late(store: Any) -> None:
     """A decision whose message is not there yet, then everything again, of both."""
     for tenant in BOTH:
@@ -134,7 +154,8 @@ class _LateGraph:
 
     async def erased(self, tenant: str, conversations: Any) -> Mapping[Conversation, Erasure]:
         self.asked.append(tenant)
-        return dict.fromkeys(conversations, ALL) if self._index._indexed else {}
+        is_begun = any(id_ != "earlier" for *_, id_ in self._index._indexed)
+        return dict.fromkeys(conversations, ALL) if is_begun else {}
 
     async def write_summaries(self, rows: Any) -> None: ...
 
@@ -147,6 +168,10 @@ async def stages() -> None:
         await memories.index(MemoryPassageIndex(HashingEmbedder(), admin=True), [tenant])
     for tenant in BOTH:
         turn = memories.turn(said(tenant))
+        # Of the same conversation, indexed before.
+        passage = memories.passage(said(tenant), "message", user_id="ana", conversation_id="c1")
+        fields = {"id": "earlier", "fields": {"client_id": "web", "seq": 0}}
+        await index.upsert(tenant.name, "episodic", [type(passage)(**{**_fields(passage), **fields})])
         kept = await TurnIndexer(index, MemoryWorkingSets(), late).handle(received(turn, tenant.name))  # type: ignore[arg-type]
         assert kept == ()
         await SummaryWriter(late, index).handle(received(memories.summary(said(tenant)), tenant.name))  # type: ignore[arg-type]

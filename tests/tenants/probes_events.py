@@ -22,6 +22,7 @@ from schemas.envelope import Outgoing
 from schemas.learning import QuarantineChanged, QuarantinedMessage
 from schemas.memory import DocumentSubmitted
 from schemas.packs import ContextPack, PartReport
+from schemas.policy import ClaimsPolicy, ContextPolicy
 from schemas.retrieval import MemoryClass, PartFound
 from schemas.topics import CONVERSATION_TURNS, MEMORY_KNOWLEDGE, MESSAGES_IN
 from streams.stores import tenant as tenants
@@ -31,6 +32,7 @@ from streams.stores.graph.learning_rows import consultation_rows, correction_row
 from streams.stores.graph.rows import Edge, NameLink, NodeInsert
 from streams.stores.tokens import EstimatedTokens
 from streams.testing.pipeline import Pipeline
+from streams.topology import LAYOUTS
 from tests.checkout import ROOT
 from tests.tenants import memories
 from tests.tenants.canaries import foreign
@@ -102,6 +104,8 @@ ASKING = (
     ("user", "Agora outro assunto: vamos falar das férias {mark} da equipe"),
     ("user", "O que combinamos antes sobre o reembolso {mark}?"),
     ("user", "Quando é o prazo do reembolso {mark}?"),
+    ("user", "Que documentos vocês têm?"),
+    ("user", "O que eu disse hoje?"),
 )
 
 
@@ -113,7 +117,8 @@ def asked() -> None:
             hand_in(fathom, tenant)
             talk(fathom, tenant)
     # The second time the stores are watched, and the conversations are others.
-    watched = Pipeline(partitions=1)
+    shared = ContextPolicy(claims=ClaimsPolicy(share="tenant", roles=("gerente",)))
+    watched = Pipeline(partitions=1, policy=shared)
     watched.graph, watched.index = Noting(fathom.graph, came), Noting(fathom.index, came)  # type: ignore[assignment]
     watched.weights = Noting(fathom.weights, came)  # type: ignore[assignment]
     watched.working_sets = Noting(fathom.working_sets, came)  # type: ignore[assignment]
@@ -266,6 +271,16 @@ def overload() -> None:
     with Pipeline(replace={"full_for": lambda tenant: 3.0 if tenant == "gama" else 0.0}) as fathom:
         found = {tenant: fathom.ask("por quê o prazo é de três meses?", tenant=tenant) for tenant in ("gama", "acme")}
     assert {tenant: pack.degraded for tenant, pack in found.items()} == {"gama": True, "acme": False}
+
+
+def held_in_parts() -> None:
+    """In the split layout too, what the assembler remembers of a pack is of one tenant."""
+    with Pipeline(partitions=1, stages=LAYOUTS["split"]) as fathom:
+        for tenant in (ACME, GAMA):
+            hand_in(fathom, tenant)
+            text = SAYINGS[0][1].format(mark=tenant.canary)
+            first = fathom.ask(text, tenant=tenant.name)
+            assert fathom.ask(text, tenant=tenant.name, have=[first.pack_id]).already_in_context, tenant.name
 
 
 def _decoded(headers: list[tuple[str, bytes]]) -> Any:

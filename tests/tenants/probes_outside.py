@@ -2,14 +2,18 @@
 
 import asyncio
 import logging
+from dataclasses import replace
 from typing import Any
 from urllib.parse import unquote
 
 from agents.core.claims.outside_corrections import of_claim
+from agents.core.tools.refused_calls import UNREADABLE, RefusedCalls
 from agents.stages.ingestion import Ingestion
 from schemas.base import PUBLIC_TENANT, Conversation, derive, entity_key
+from schemas.envelope import Received
 from schemas.learning import CorrectionSubmitted, DepthVote
 from schemas.memory import DocumentSubmitted
+from schemas.tools import ToolCallRequested, ToolCallResolved
 from schemas.topics import (
     CONTEXT_PACKS,
     CORRECTIONS_IN,
@@ -96,6 +100,31 @@ def gated() -> None:
         logger.removeHandler(handler)
         logger.setLevel(level)
     assert sorted(map(str, logged)) == sorted(tenant.name for tenant in THREE)
+
+
+def refused_calls() -> None:
+    """A refusal is that of the tenant whose call was refused, here and read back from the output."""
+    named = {"call_id": "c1", "client_id": "web", "session_id": "s1", "tool_name": "filtrar_relatorio"}
+    call = ToolCallRequested.model_validate(named)
+    calls = {tenant: _record(call, tenant.name) for tenant in TWO}
+    mine, theirs = calls[ACME], calls[BETA]
+    verdict = ToolCallResolved.model_validate({**named, "status": "error", "error": "x", "error_code": UNREADABLE})
+    for told in ("add", "assigned"):
+        refused = RefusedCalls()
+        take = refused.assigned(0)
+        if told == "add":
+            refused.add(mine, verdict)
+        else:
+            emitted = mine.envelope._replace(causation_id=mine.envelope.id)
+            take(replace(mine, event=verdict, envelope=emitted))
+        assert refused.of(mine, call) is verdict, told
+        assert refused.of(theirs, call) is None, told
+
+
+def _record(call: ToolCallRequested, tenant: str) -> Received[ToolCallRequested]:
+    """Two tenants' records of one id, at one place."""
+    record = memories.received(call, tenant)
+    return replace(record, partition=0, envelope=record.envelope._replace(id="e1"))
 
 
 def _called() -> None:

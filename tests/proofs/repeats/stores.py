@@ -9,6 +9,7 @@ from streams.stores.graph.neo4j_engine import Neo4jServer, open_graph
 from streams.stores.graph.store import GraphStore
 from streams.stores.neo4j_values import native
 from tests.proofs.repeats.deliveries import Contents, contents, in_order
+from tests.servers.cypher_graph import CypherGraph
 
 Place = Path | Neo4jServer | None
 
@@ -21,7 +22,7 @@ def opened(place: Place) -> GraphStore:
         case Neo4jServer():
             return open_graph(place, admin=True)
         case None:
-            return EmbeddedGraph(admin=True)
+            return CypherGraph(admin=True)
 
 
 async def closed(store: GraphStore) -> None:

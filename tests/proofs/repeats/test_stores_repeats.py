@@ -57,11 +57,11 @@ def test_the_history_has_every_kind_of_node_and_link(wanted: Contents) -> None:
 
 
 @pytest.mark.covers("AC-29", "B14", "S0-79", "S0-80", "S0-81", "S0-82")
-@pytest.mark.parametrize("kind", ["memory", "embedded"])
+@pytest.mark.parametrize("kind", ["cypher", "embedded"])
 def test_repeats_in_any_order_make_the_graph_of_the_once_in_order_run(
     kind: str, history: list[Received[Any]], wanted: Contents, tmp_path: Path
 ) -> None:
-    _same(wanted, asyncio.run(_delivered(None if kind == "memory" else tmp_path, history)))
+    _same(wanted, asyncio.run(_delivered(None if kind == "cypher" else tmp_path, history)))
 
 
 @pytest.mark.covers("AC-29", "B14", "S0-79", "S0-80", "S0-81", "S0-82")

@@ -185,7 +185,8 @@ class GraphFileReader(Engine):
 def _opened(path: Path | None) -> GraphTables:
     if path is None:
         return GraphTables(None)
-    if not path.exists() and (path.parent / OLD).exists():
+    # The old engine has a file of its own only once it was stopped; until then its log of writes has all.
+    if not path.exists() and any((path.parent / name).exists() for name in (OLD, f"{OLD}-wal")):
         with opening(path.parent):
             convert(path.parent)
     if path.exists() and not path.stat().st_size:

@@ -169,7 +169,7 @@ class GraphTables:
 
     def started(self, kind: str, *, ends: Collection[str], tenants: Collection[str]) -> Collection[Node]:
         """The tenants' nodes from which a link of a kind goes to a node of these ids, each once."""
-        found = (start for start, _, end in self.joined(kind, ends=ends) if start["tenant_id"] == end["tenant_id"])
+        found = (start for start, _, _ in self.joined(kind, ends=ends))
         return {each["id"]: each for each in found if each["tenant_id"] in tenants}.values()
 
     def count(self, kind: str, *, end: str) -> int:
@@ -202,6 +202,8 @@ class GraphTables:
             self._file.executemany(ADD_KEY, [(*key, number) for key in self._keys(label, node)])
             return number
         number, whose, body = known
+        if whose != tenant:
+            raise ValueError(f"a node of {whose!r} is not written for {tenant!r}")
         before = _node(node_id, whose, body)
         after = {**before, **change(before), "id": node_id, "tenant_id": whose}
         if before != after:
