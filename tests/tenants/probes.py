@@ -18,6 +18,7 @@ from schemas.base import PUBLIC_TENANT, entity_key, message_key
 from streams.stores.graph import cypher, queries
 from streams.stores.graph.embedded.conversion import OLD
 from streams.stores.graph.embedded.engine import EmbeddedGraph
+from streams.stores.graph.embedded.tables import GraphTables
 from streams.stores.graph.knowledge_rows import entity_id, theme_id
 from streams.stores.graph.rows import ANYBODY, SHARED, Edge, NodeInsert, NodeUpsert, RowBatch, term_id
 from streams.stores.graph.schema import LINK_ENDS
@@ -105,6 +106,15 @@ async def converted() -> None:
             before, after = [sorted(map(_ordered, await graph.engine.read(text, {}))) for graph in (old, new)]
             assert before == after
         await new.close()
+
+
+def guarded() -> None:
+    """No tenant writes into another's node, whatever id it names."""
+    tables = GraphTables(None)
+    tables.merged("Message", "acme|m1", ACME.name)
+    with pytest.raises(ValueError, match="a node of 'acme' is not written for 'gama'"):
+        tables.merged("Message", "acme|m1", GAMA.name)
+    tables.close()
 
 
 def _ordered(row: Mapping[str, Any]) -> str:

@@ -104,7 +104,7 @@ ASKING = (
     ("user", "Agora outro assunto: vamos falar das férias {mark} da equipe"),
     ("user", "O que combinamos antes sobre o reembolso {mark}?"),
     ("user", "Quando é o prazo do reembolso {mark}?"),
-    ("user", "Que documentos vocês têm?"),
+    ("user", "Quais documentos existem?"),
     ("user", "O que eu disse hoje?"),
 )
 

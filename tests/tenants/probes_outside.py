@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-from dataclasses import replace
 from typing import Any
 from urllib.parse import unquote
 
@@ -106,7 +105,7 @@ def refused_calls() -> None:
     """A refusal is that of the tenant whose call was refused, here and read back from the output."""
     named = {"call_id": "c1", "client_id": "web", "session_id": "s1", "tool_name": "filtrar_relatorio"}
     call = ToolCallRequested.model_validate(named)
-    calls = {tenant: _record(call, tenant.name) for tenant in TWO}
+    calls = {tenant: _record(call, tenant.name) for tenant in (ACME, BETA)}
     mine, theirs = calls[ACME], calls[BETA]
     verdict = ToolCallResolved.model_validate({**named, "status": "error", "error": "x", "error_code": UNREADABLE})
     for told in ("add", "assigned"):
@@ -116,7 +115,7 @@ def refused_calls() -> None:
             refused.add(mine, verdict)
         else:
             emitted = mine.envelope._replace(causation_id=mine.envelope.id)
-            take(replace(mine, event=verdict, envelope=emitted))
+            take(mine._replace(event=verdict, envelope=emitted))
         assert refused.of(mine, call) is verdict, told
         assert refused.of(theirs, call) is None, told
 
@@ -124,7 +123,7 @@ def refused_calls() -> None:
 def _record(call: ToolCallRequested, tenant: str) -> Received[ToolCallRequested]:
     """Two tenants' records of one id, at one place."""
     record = memories.received(call, tenant)
-    return replace(record, partition=0, envelope=record.envelope._replace(id="e1"))
+    return record._replace(partition=0, envelope=record.envelope._replace(id="e1"))
 
 
 def _called() -> None:

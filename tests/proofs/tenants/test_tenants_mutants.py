@@ -65,7 +65,7 @@ def test_a_text_says_nothing_of_tenants_but_what_a_mutant_changes() -> None:
 def test_every_source_that_speaks_of_tenants_is_looked_through() -> None:
     named = {str(path.relative_to(ROOT)) for path in sources()}
     assert named >= {
-        *(f"streams/stores/{name}.py" for name in ("tenant", "graph/store", "graph/memory", "sessions/memory")),
+        *(f"streams/stores/{name}.py" for name in ("tenant", "graph/store", "graph/embedded/reads", "sessions/memory")),
         *(f"streams/stores/{name}.py" for name in ("sessions/redis_working_sets", "sessions/votes")),
         *(
             f"streams/stores/passages/{name}.py"
