@@ -254,8 +254,8 @@ def _to_item(judged: JudgedHit[Hit], ask: RetrievalRequest) -> Item:
         "access_level": passage.access_level,
         "reason": evidence.reason(covered),
         "covers": covered,
-        "score": judged.probability,
-        "scores": dict(hit.scores),
+        "score": round(judged.probability, evidence.PROBABILITY_PLACES),
+        "scores": evidence.written(hit.scores),
     }
     match passage.kind:
         case "definition":

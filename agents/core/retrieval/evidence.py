@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
@@ -15,7 +15,7 @@ from agents.core.retrieval import ranking, relevance
 from agents.core.retrieval.relevance import Kind, Scored
 from agents.core.retrieval.search_terms import QuestionTerm, question_terms
 
-# The number of items below the threshold that the pack lists as dropped.
+# The number of items below the threshold that the pack lists as dropped, and of those beside the ones it keeps.
 MAX_DROPPED = 5
 # The hits that each single question of a message adds to those of the whole message.
 PART_HITS = 3
@@ -25,6 +25,7 @@ MAX_WORDS_SHOWN = 4
 # Of a longer turn only the sentences that carry the answer are shown.
 WHOLE_WORDS = 80
 ELLIPSIS = "…"
+SCORE_PLACES, PROBABILITY_PLACES = 4, 6
 # A table of fewer rows is shown whole.
 LEAST_ROWS = 4
 
@@ -70,7 +71,7 @@ class JudgedHit(Generic[H]):
 def worth_showing(
     hits: Sequence[H], kind: Kind, as_of: datetime, limit: int, parts: Sequence[Sequence[H]] = ()
 ) -> tuple[list[JudgedHit[H]], list[JudgedHit[H]]]:
-    """At most `limit` hits above the threshold, and those left out: near-duplicates, and the best below the threshold.
+    """At most `limit` hits above the threshold, and the best of those left out: near-duplicates, and those below it.
 
     Of near-duplicates the newest stands for all, as likely as the likeliest.
 
@@ -89,7 +90,8 @@ def worth_showing(
                 best[hit.passage.id] = (hit, probability)
     below = [each for each in below if each[0].passage.id not in best]
     kept, left_out = _distinct(by_preference(list(best.values())), limit)
-    return kept, [*left_out, *(JudgedHit(hit, probability, "irrelevant") for hit, probability in below[:MAX_DROPPED])]
+    irrelevant = [JudgedHit(hit, probability, "irrelevant") for hit, probability in below[:MAX_DROPPED]]
+    return kept, [*left_out[:MAX_DROPPED], *irrelevant]
 
 
 def _distinct(ordered: Sequence[tuple[H, float]], limit: int) -> tuple[list[JudgedHit[H]], list[JudgedHit[H]]]:
@@ -119,6 +121,11 @@ def _distinct(ordered: Sequence[tuple[H, float]], limit: int) -> tuple[list[Judg
 @cache
 def _negations() -> frozenset[str]:
     return lexicon("contradiction").words("negations")
+
+
+def written(scores: Mapping[str, float]) -> dict[str, float]:
+    """The scores of a hit as an item has them: more places say nothing, and each costs eight bytes in two records."""
+    return {name: round(score, SCORE_PLACES) for name, score in scores.items()}
 
 
 def preferred(judged: Iterable[JudgedHit[H]], as_of: datetime) -> list[JudgedHit[H]]:
