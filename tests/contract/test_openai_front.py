@@ -404,7 +404,7 @@ def test_a_model_that_refuses_connections_is_named_in_one_sentence(tmp_path: Pat
         with pytest.raises(openai.InternalServerError) as failed:
             await front.client().chat.completions.create(model="m", messages=[USER])
         assert failed.value.status_code == 502
-        assert "the model's server gave no whole answer (ConnectError)" in failed.value.message
+        assert "the model's server cannot be reached; start it" in failed.value.message
 
     with caplog.at_level(logging.DEBUG):
         fronted(tmp_path, None, story)

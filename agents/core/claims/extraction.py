@@ -4,6 +4,7 @@ Questions, hypotheses, reports, requests and quotes assert nothing. A value of a
 grupo A`) is stored, but excludes no other value.
 """
 
+import heapq
 import re
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -108,9 +109,9 @@ def _of_sentence(sentence: str, reading: _Reading) -> list[Assertion]:
 
 
 def fragments(low: str) -> list[tuple[int, int, str]]:
-    """The spans between commas and similar marks, each with the mark before it."""
+    """The spans between commas, clauses and similar, each with the mark before it."""
     places, start, mark = [], 0, ""
-    for split in grammar.SPLIT.finditer(low):
+    for split in heapq.merge(grammar.SPLIT.finditer(low), grammar.next_clauses(low), key=re.Match.start):
         places.append((start, split.start(), mark))
         start, mark = split.end(), split.group().strip()
     return [*places, (start, len(low), mark)]

@@ -4,6 +4,7 @@ Every pattern is linear: bounded repeats, no repeat inside a repeat over the sam
 """
 
 import re
+from collections.abc import Iterator
 from functools import cache
 
 from agents.core.caching.texts import text_cache
@@ -114,6 +115,11 @@ CONTRAST = re.compile(
     r"\s*(?:(?:e|and|but|mas)\s+)?(?:não|nao|not|em vez d[eoa]|ao invés d[eoa]|no lugar d[eoa]|instead of|rather than|"
     r"e nunca)(?!\w)"
 )
+_AND = re.compile(r"\s(?:e|and|mas|but)\s")
+# `You and I` begins no clause.
+_SUBJECT = re.compile(
+    r"(?:(?:i|we|they|you|he|she)(?:'\w+)?|eu|nós|a gente|vocês?|el[ea]s?)\s(?!(?:e|and|mas|but|or|ou)\s)[^\W\d_]"
+)
 AND = re.compile(r"\s*(?:e|and|mas|but|porém|or|ou)\s")
 RANGE = re.compile(r"\s*(?:a|à|até|to|until|through|ou|or|-|–)\s+(?:o\s+|the\s+)?(?:dia\s+)?[\d$r]")
 IT = re.compile(r"\s*(?:(?:agora|now|já|hoje|mas|but|e|and|it|ele|ela|este|esta|então|then|so|que)\s*){0,3}$")
@@ -147,6 +153,14 @@ def says_of_oneself(low: str, position: int, end: int) -> bool:
     """Whether a clause there is about its speaker."""
     stated = pattern("SELF_PT").search(low, position, end) or pattern("SELF_EN").search(low, position, end)
     return stated is not None or fact_kinds.says_of_oneself(low, position, end)
+
+
+def next_clauses(low: str) -> Iterator[re.Match[str]]:
+    """The conjunctions before a clause with a subject of its own, or about its speaker."""
+    for link in _AND.finditer(low):
+        at, end = link.end(), len(low)
+        if _SUBJECT.match(low, at) or pattern("SELF_PT").match(low, at) or fact_kinds.says_of_oneself(low, at, end):
+            yield link
 
 
 def clause_after(low: str, position: int, end: int) -> int | None:

@@ -30,6 +30,8 @@ from streams.edges.client.send import SentRecord, send_all
 from streams.edges.client.visible import Visibility
 
 UNDER_WAY = 64
+# Of so few files the ids are told, by which `forget` knows them.
+FEW = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,7 @@ class IngestRun:
         self._options = options
         self._paths: deque[Path] = deque()
         self._sent: dict[SentRecord, Path] = {}
+        self._named: dict[Path, str] = {}
         self._progress = SendProgress()
         self._waited: float | None = None
         self._skipped: list[Skipped] = []
@@ -169,6 +172,8 @@ class IngestRun:
             _say({**of_file, **{name: getattr(place, name) for name in where}})
         elif place is None:
             print(f"{path} would be {prepared.name}, {len(prepared.value):,} bytes")
+        else:
+            self._named[path] = prepared.name
 
     def skip(self, skipped: Skipped, *, named: bool) -> None:
         """Count a file that is left out; as JSON print it at once."""
@@ -185,6 +190,8 @@ class IngestRun:
                   "seconds": round(seconds, 3), "visible": self._waited is not None, "dry_run": dry_run})  # fmt: skip
         else:
             self._show_skipped()
+            if len(self._named) <= FEW:
+                print("".join(f"{path} is {name}\n" for path, name in self._named.items()), end="")
             found = "" if self._waited is None else f"; can be found, {self._waited:.1f} s later"
             print(
                 f"{documents} documents ({self.bytes:,} bytes) {'would be sent' if dry_run else 'sent'}{found}; "

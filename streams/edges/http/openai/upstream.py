@@ -82,6 +82,8 @@ class Upstream:
         if isinstance(error, httpx.TimeoutException):
             return Problem(504, f"the model's server was silent for {self._seconds:g} s; ask again, or a faster model")
         # Named, not quoted: the text of an error may hold the address.
+        if isinstance(error, httpx.ConnectError):
+            return Problem(502, "the model's server cannot be reached; start it, or correct FATHOM_UPSTREAM_URL")
         return Problem(502, f"the model's server gave no whole answer ({type(error).__name__}); ask again")
 
     def _headers(self, headers: Mapping[str, str]) -> dict[str, str]:

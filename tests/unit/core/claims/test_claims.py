@@ -73,6 +73,23 @@ def test_a_plain_statement_is_one_claim(text: str, lang: str, expected: tuple[st
     assert values(claims_of(said(1, "user", text, lang))) == [expected]
 
 
+@pytest.mark.parametrize(
+    ("text", "lang", "expected"),
+    [
+        ("My dog is called Pirate and I take the train at 7:40.", "en", ["Pirate"]),
+        ("My favourite colour is green and I live in Porto.", "en", ["green", "Porto"]),
+        ("My boss is Ana and we meet on Mondays.", "en", ["Ana"]),
+        ("A minha cor favorita é verde e moro no Porto.", "pt", ["verde", "Porto"]),
+        ("Meu cachorro se chama Pirata e eu pego o trem às 7h40.", "pt", ["Pirata"]),
+        ("My favourite dish is fish and chips.", "en", ["fish and chips"]),
+        ("My favourite duo is You and I.", "en", ["You and I"]),
+        ("My favourite film is Me and You and Everyone We Know.", "en", ["Me and You and Everyone We Know"]),
+    ],
+)
+def test_a_value_ends_where_the_next_clause_begins(text: str, lang: str, expected: list[str]) -> None:
+    assert [each.value for each in assertions(text, "user", lang)] == expected
+
+
 def test_two_statements_in_one_sentence_are_two_claims() -> None:
     claims = claims_of(said(1, "user", "O prazo é dia 15 e o orçamento é 40 mil reais; moro em Lisboa."))
     assert [claim.value for claim in claims] == ["dia 15", "40 mil reais", "Lisboa"]
