@@ -30,7 +30,7 @@ def test_who_may_forget_what(up: Up, stranger: Tenant):
     assert once.stdout.startswith("erased ours: 4 turns")
     unknown = tenant.fathom("forget", "--conversation", "nosuch", "--client", "web")
     assert (unknown.returncode, unknown.stdout) == (1, "")
-    assert "there is no conversation 'nosuch' of client 'web'" in unknown.stderr
+    assert f"there is no conversation 'nosuch' of client 'web' in tenant {tenant.name!r}" in unknown.stderr
     both = tenant.fathom("forget", "doc", "--user", "ana")
     assert both.returncode == 2
     assert "only one of them" in both.stderr

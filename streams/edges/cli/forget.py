@@ -63,7 +63,10 @@ def forget(
 async def _wanted(bootstrap: str, tenant: str, named: Conversation | None, user: str | None) -> list[Conversation]:
     """The conversations that are meant; raises `UnknownId` where there are none."""
     if named is not None:
-        await known.check_conversation(bootstrap, named)
+        try:
+            await known.check_conversation(bootstrap, named)
+        except UnknownId as unknown:
+            raise UnknownId(f"{unknown} in tenant {tenant!r}; name another one with --tenant") from None
         return [named]
     wanted = await forgetting.conversations_of(bootstrap, tenant, user or "")
     if not wanted:

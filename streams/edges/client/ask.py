@@ -31,19 +31,23 @@ class RefusedRecord(CommandFailed):
         self.reason = reason
 
 
-def refusal_of(headers: Iterable[tuple[str, bytes | None]]) -> tuple[str, RefusedRecord] | None:
-    """The id of the event that a dead letter is of, and its refusal; None for a mark, and where no id is stated."""
+def refusal_of(headers: Iterable[tuple[str, bytes | None]]) -> tuple[str, str, RefusedRecord] | None:
+    """The id and the user of the event that a dead letter is of, and its refusal; None for a mark, or without id."""
     found = header_map(headers)
     if not found.get(REASON) or not found.get("ce_id"):
         return None
-    return found["ce_id"], RefusedRecord(found[REASON], found.get(STREAMS + "message") or found[REASON])
+    return (
+        found["ce_id"],
+        found.get("user_id", ""),
+        RefusedRecord(found[REASON], found.get(STREAMS + "message") or found[REASON]),
+    )
 
 
 def check_refusal(letter: ConsumerRecord, prepared: OutgoingRecord) -> None:
     """Raises `RefusedRecord` where a record of a dead-letter topic is of what was sent."""
     refused = refusal_of(letter.headers)
     if refused is not None and letter.key == prepared.key and refused[0] == header_map(prepared.headers).get("ce_id"):
-        raise refused[1]
+        raise refused[-1]
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,7 +89,7 @@ def failure_of(headers: Iterable[tuple[str, bytes | None]]) -> tuple[str, str, R
     if refused is None or not tenant or not message_id:
         return None
     why = RunFailed(
-        f"there will be no deep answer to message {message_id}: its run could not go on: {refused[1]} (`fathom tail "
+        f"there will be no deep answer to message {message_id}: its run could not go on: {refused[-1]} (`fathom tail "
         f"{LETTERS_OF_RUNS} --from-beginning` shows it); its pack is made all the same: ask without `deep`"
     )
     return tenant, message_id, why

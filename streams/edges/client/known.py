@@ -110,11 +110,16 @@ async def erased_up_to(bootstrap: str, where: Conversation, seconds: float = SEC
     return max((one.event.up_to_seq for one in found), default=-1)
 
 
+def unknown_conversation(where: Conversation) -> str:
+    """The sentence for a conversation that is not there, or is not the asker's: nobody learns which."""
+    return f"there is no conversation {where.conversation_id!r} of client {where.client_id!r}"
+
+
 async def check_conversation(
     bootstrap: str, where: Conversation, user: str | None = None, seconds: float = SECONDS
 ) -> None:
     """Raises `UnknownId` for a conversation in which nobody spoke, or, of a user, where that one takes no part."""
-    unknown = f"there is no conversation {where.conversation_id!r} of client {where.client_id!r}"
+    unknown = unknown_conversation(where)
 
     def here(one: Received[Any]) -> bool:
         return one.conversation(one.event.client_id, one.event.conversation_id) == where

@@ -158,7 +158,7 @@ class AskEndpoint:
         if query.deep:
             reply = await deep.answered(request, self._sender, prepared, patience(headers.prefer, self._deep_s))
             return Response(status_code=GONE, headers=named) if reply is None else deep.response(request, reply, named)
-        wanted = ExpectedReply(WAITS[query.wait].name, key, message_id)
+        wanted = ExpectedReply.to(WAITS[query.wait].name, prepared)
         answer = await self._sender.answered(request, prepared, wanted, patience(headers.prefer, self._seconds))
         if answer is None:
             return Response(status_code=GONE, headers=named)

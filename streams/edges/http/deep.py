@@ -28,13 +28,13 @@ async def answered(request: Request, sender: CallSender, prepared: OutgoingRecor
     Raises `Problem`: 409 where cognition is off, 500 where its run fails, and those of `CallSender.answered`.
     """
     until = time.monotonic() + seconds
-    key, name = prepared.key, prepared.name
-    pack = await sender.answered(request, prepared, ExpectedReply(CONTEXT_PACKS.name, key, name), seconds)
+    name = prepared.name
+    pack = await sender.answered(request, prepared, ExpectedReply.to(CONTEXT_PACKS.name, prepared), seconds)
     if pack is None:
         return None
     if deep_answers.is_refused(ContextPack.model_validate_json(pack, extra="ignore")):
         raise Problem(409, deep_answers.OFF, fathom_message_id=name)
-    wanted = ExpectedReply(ANSWERS_OUT.name, key, name, deep=True)
+    wanted = ExpectedReply.to(ANSWERS_OUT.name, prepared, deep=True)
     value = await sender.answered(request, prepared, wanted, max(until - time.monotonic(), 0.0))
     answer = None if value is None else deep_answers.answer_of(value)
     return None if answer is None else RawReply(pack, answer)

@@ -9,8 +9,12 @@ import orjson
 from agents.core.caching.budget import CacheShare, bytes_of, share_of
 from agents.core.caching.lru import ByteCache
 from schemas.base import Conversation
+from schemas.envelope import USER_BOUND, header_map
 from schemas.topics import ANSWERS_OUT, CONTEXT_PACKS, CONVERSATION_TURNS, TOOLS_CALLS_OUT
+from streams.edges.client.ask import UNKNOWN_CONVERSATION, RefusedRecord
 from streams.edges.client.deep_answers import answer_of
+from streams.edges.client.known import unknown_conversation
+from streams.edges.client.records import OutgoingRecord
 
 Place = tuple[str, bytes]
 REPLIES = share_of("replies")
@@ -20,13 +24,22 @@ REPLIES = share_of("replies")
 class ExpectedReply:
     """The answer to a message, or to a tool call: its topic, its key, the id of what is answered.
 
-    `deep`: only the answer by cognition, which may come beside that of an assistant.
+    `deep`: only the answer by cognition, which may come beside that of an assistant. `user`: who said the message;
+    `bound`: who asks speaks for that user alone, and another user's message of the same id is none of theirs.
     """
 
     topic: str
     key: bytes
     message_id: str
     deep: bool = False
+    user: str = ""
+    bound: bool = False
+
+    @classmethod
+    def to(cls, topic: str, sent: OutgoingRecord, *, deep: bool = False) -> "ExpectedReply":
+        """What answers a record on a topic."""
+        stated = header_map(sent.headers)
+        return cls(topic, sent.key, sent.name, deep, stated.get("user_id", ""), stated.get(USER_BOUND) == "true")
 
     @property
     def place(self) -> Place:
@@ -52,7 +65,7 @@ class PendingReplies:
         self._count = 0
         self._came: OrderedDict[Place, deque[bytes]] = OrderedDict()
         self.size_bytes = 0
-        self._refused: ByteCache[tuple[bytes, str], Exception] = ByteCache("refused_messages")
+        self._refused: ByteCache[tuple[bytes, str, str], Exception] = ByteCache("refused_messages")
         self._failed: ByteCache[tuple[str, str], Exception] = ByteCache("failed_runs")
         # Set whenever somebody begins to wait.
         self.called = asyncio.Event()
@@ -63,10 +76,11 @@ class PendingReplies:
     def wait(self, wanted: ExpectedReply) -> "asyncio.Future[bytes]":
         """A future of the answer, done at once for a cached one. Raises `TooMany`."""
         future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
-        if (refusal := self._refused.get((wanted.key, wanted.message_id))) is not None:
+        refusal = self._refused.get((wanted.key, wanted.message_id, wanted.user)) or self._others(wanted)
+        if refusal is not None:
             future.set_exception(refusal)
             return future
-        known = next((value for value in self._came.get(wanted.place, ()) if _answers(value, wanted)), None)
+        known = next((value for value in self._came.get(wanted.place, ()) if self._answers(value, wanted)), None)
         if known is not None:
             future.set_result(known)
             return future
@@ -86,19 +100,63 @@ class PendingReplies:
         place = (topic, key)
         self._keep(place, value)
         for future, wanted in tuple(self._waiting.get(place, {}).items()):
-            if not future.done() and _answers(value, wanted):
+            if not future.done() and self._answers(value, wanted):
                 future.set_result(value)
+        if topic == CONVERSATION_TURNS.name:
+            self._said(key)
+
+    def erased(self, key: bytes) -> None:
+        """Forget all that came for a key."""
+        for place in [each for each in self._came if each[1] == key]:
+            self.size_bytes -= sum(map(len, self._came.pop(place)))
+
+    def _said(self, key: bytes) -> None:
+        """A turn says whose a message is: an answer that came before it is theirs, and nobody else waits for it."""
+        for place in [each for each in self._waiting if each[1] == key]:
+            for future, wanted in tuple(self._waiting[place].items()):
+                if not wanted.bound or future.done():
+                    continue
+                if (refusal := self._others(wanted)) is not None:
+                    future.set_exception(refusal)
+                    continue
+                known = [value for value in self._came.get(place, ()) if self._answers(value, wanted)]
+                if known:
+                    future.set_result(known[0])
+
+    def _others(self, wanted: ExpectedReply) -> Exception | None:
+        """The refusal of a message whose id is that of another user's, where the asker speaks for one user alone."""
+        if not wanted.bound or self._speaker(wanted) in (None, wanted.user):
+            return None
+        where = Conversation.from_key(wanted.key.decode())
+        return RefusedRecord(UNKNOWN_CONVERSATION, unknown_conversation(where))
+
+    def _speaker(self, wanted: ExpectedReply) -> str | None:
+        """Who said the message, as its turn says; None where no turn has come, or is kept no more."""
+        for value in self._came.get((CONVERSATION_TURNS.name, wanted.key), ()):
+            said = _object(value)
+            if said.get("message_id") == wanted.message_id:
+                return str(said.get("user_id"))
+        return None
+
+    def _answers(self, value: bytes, wanted: ExpectedReply) -> bool:
+        """Whether a record is the awaited answer, and the asker's to read."""
+        if not _answers(value, wanted):
+            return False
+        if not wanted.bound or wanted.topic == TOOLS_CALLS_OUT.name:
+            return True
+        said = _object(value)
+        return (said["user_id"] if "user_id" in said else self._speaker(wanted)) == wanted.user
 
     def recent(self, topic: str, key: bytes) -> tuple[bytes, ...]:
         """What came for a key of a topic and is still cached, the oldest first."""
         return tuple(self._came.get((topic, key), ()))
 
-    def refused(self, key: bytes, message_id: str, refusal: Exception) -> None:
-        """Fail the futures that wait for what follows from a message that its stage has refused."""
-        self._refused.put((key, message_id), refusal, sum(map(bytes_of, refusal.args)))
+    def refused(self, key: bytes, message_id: str, user: str, refusal: Exception) -> None:
+        """Fail the futures that wait for what follows from a user's message that its stage has refused."""
+        self._refused.put((key, message_id, user), refusal, sum(map(bytes_of, refusal.args)))
         for (_, at), waiting in tuple(self._waiting.items()):
             for future, wanted in tuple(waiting.items()) if at == key else ():
-                if not future.done() and wanted.message_id == message_id:
+                if not future.done() and (wanted.message_id, wanted.user) == (message_id, user):
                     future.set_exception(refusal)
 
     def failed(self, tenant: str, message_id: str, failure: Exception) -> None:
@@ -132,6 +190,15 @@ class PendingReplies:
             self.size_bytes -= len(oldest.popleft())
             if not oldest:
                 del self._came[first]
+
+
+def _object(value: bytes) -> dict[str, object]:
+    """The fields of a record; none of one that is no object."""
+    try:
+        said = orjson.loads(value)
+    except orjson.JSONDecodeError:
+        return {}
+    return said if isinstance(said, dict) else {}
 
 
 def _answers(value: bytes, wanted: ExpectedReply) -> bool:

@@ -18,7 +18,9 @@ from aiokafka.errors import KafkaError
 from agents.core.caching.lru import ByteCache
 from schemas.base import Conversation
 from schemas.chat import Turn
-from schemas.topics import ANSWERS_OUT, CONTEXT_PACKS, CONVERSATION_TURNS, TOOLS_CALLS_OUT
+from schemas.codec import Undecodable, decode_record
+from schemas.envelope import Erased, header_map
+from schemas.topics import ANSWERS_OUT, CONTEXT_PACKS, CONVERSATION_TURNS, MEMORY_ERASURES, TOOLS_CALLS_OUT
 from streams.edges.client import ask, clients
 from streams.edges.client.deep_answers import LETTERS_OF_RUNS, failure_of
 from streams.edges.client.errors import CommandFailed
@@ -30,7 +32,8 @@ from streams.telemetry import metrics
 
 LOG = logging.getLogger("fathom.ask")
 TOPICS = (
-    ANSWERS_OUT.name, CONTEXT_PACKS.name, CONVERSATION_TURNS.name, TOOLS_CALLS_OUT.name, *ask.LETTERS, LETTERS_OF_RUNS,
+    ANSWERS_OUT.name, CONTEXT_PACKS.name, CONVERSATION_TURNS.name, TOOLS_CALLS_OUT.name, MEMORY_ERASURES.name,
+    *ask.LETTERS, LETTERS_OF_RUNS,
 )  # fmt: skip
 # A repeated question finds an answer this old, also in a process that has just started.
 LOOK_BACK_S = 60.0
@@ -74,7 +77,7 @@ class Exchange:
         # Set at the first connection; for other threads.
         self.connected = threading.Event()
         self._why = "the connection to the broker is being made"
-        self._sent: ByteCache[tuple[str, bytes, str], asyncio.Task[SentRecord]] = ByteCache("sent_records")
+        self._sent: ByteCache[tuple[str, bytes, str, str], asyncio.Task[SentRecord]] = ByteCache("sent_records")
 
     @property
     def reachable(self) -> bool:
@@ -145,10 +148,22 @@ class Exchange:
             if (refused := ask.refusal_of(record.headers)) is not None:
                 self._waiting.refused(record.key, *refused)
                 self.shedding.not_sent(record.key, refused[0])
+        elif record.topic == MEMORY_ERASURES.name:
+            self._erased(record)
         elif record.value is not None:
             if record.topic == CONVERSATION_TURNS.name:
                 self.shedding.turn(record.key, record.value)
             self._waiting.came(record.topic, record.key, record.value)
+
+    def _erased(self, record: ConsumerRecord) -> None:
+        try:
+            erased = decode_record(MEMORY_ERASURES, record)
+        except (Undecodable, Erased):
+            return
+        key = erased.conversation(erased.event.client_id, erased.event.conversation_id).key().encode()
+        self._waiting.erased(key)
+        for sent in [sent for sent, _ in self._sent.items() if sent[1] == key]:
+            self._sent.pop(sent)
 
     async def ask(
         self, prepared: OutgoingRecord, wanted: ExpectedReply, within: float | None = None
@@ -204,8 +219,8 @@ class Exchange:
             raise NotReachable(f"it was not taken: {error}") from error
 
 
-def _once(prepared: OutgoingRecord) -> tuple[str, bytes, str]:
-    return prepared.topic, prepared.key, prepared.name
+def _once(prepared: OutgoingRecord) -> tuple[str, bytes, str, str]:
+    return prepared.topic, prepared.key, prepared.name, header_map(prepared.headers).get("user_id", "")
 
 
 def _retrieved(sending: "asyncio.Task[SentRecord]") -> None:

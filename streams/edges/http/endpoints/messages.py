@@ -113,7 +113,7 @@ class MessageEndpoint:
             sent = await sender.sent(prepared, once_as=prepared.name)
             taken = MessageTaken(message_id=prepared.name, **dict(Place.of(sent)))
             return JSONResponse(taken.model_dump(), 202, named)
-        wanted = ExpectedReply(CONTEXT_PACKS.name, prepared.key, prepared.name)
+        wanted = ExpectedReply.to(CONTEXT_PACKS.name, prepared)
         pack = await sender.answered(request, prepared, wanted, patience(headers.prefer, self._seconds))
         if pack is None:
             return Response(status_code=GONE, headers=named)
@@ -122,7 +122,7 @@ class MessageEndpoint:
     async def _accepted(self, request: Request, prepared: OutgoingRecord) -> None:
         """Wait for the turn in the log; raises `Problem` (404) where the conversation is not the user's."""
         try:
-            wanted = ExpectedReply(CONVERSATION_TURNS.name, prepared.key, prepared.name)
+            wanted = ExpectedReply.to(CONVERSATION_TURNS.name, prepared)
             await self._sender.answered(request, prepared, wanted, ACCEPTED_S)
         except Problem as problem:
             if problem.status_code != 504:  # it is sent, and its stage is behind

@@ -52,11 +52,11 @@ class ContextSource:
     def __init__(self, exchange: Exchange, seconds: float) -> None:
         self._exchange = exchange
         self.seconds = seconds
-        self._kept: ByteCache[tuple[bytes, str], GivenContext] = ByteCache("given_contexts")
+        self._kept: ByteCache[tuple[bytes, str, str], GivenContext] = ByteCache("given_contexts")
 
     async def of(self, turn: ChatTurn) -> GivenContext:
         """The context of a turn, which is sent to `messages.in` where it is new."""
-        place = (turn.key, turn.message_id)
+        place = (turn.key, turn.message_id, turn.envelope.user_id or "")
         if (known := self._kept.get(place)) is not None:
             return known
         given = await self._asked(turn)
@@ -72,7 +72,7 @@ class ContextSource:
             return GivenContext(turn, reason="too-long")
         try:
             async with asyncio.timeout(self.seconds):
-                wanted = ExpectedReply(CONTEXT_PACKS.name, turn.key, turn.message_id)
+                wanted = ExpectedReply.to(CONTEXT_PACKS.name, prepared)
                 _, answer = await self._exchange.ask(prepared, wanted, within=self.seconds)
                 return _given(turn, await answer)
         except RefusedRecord as refused:

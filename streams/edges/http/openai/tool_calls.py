@@ -76,7 +76,7 @@ class PolicedTools:
         try:
             prepared = _request(call, arguments, given)
             async with asyncio.timeout(self._seconds):
-                wanted = ExpectedReply(TOOLS_CALLS_OUT.name, prepared.key, prepared.name)
+                wanted = ExpectedReply.to(TOOLS_CALLS_OUT.name, prepared)
                 _, answer = await self._exchange.ask(prepared, wanted)
                 return _decision(call, ToolCallResolved.model_validate_json(await answer, extra="ignore"))
         except ValidationError:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from agents.core.caching.budget import CacheShare
+from streams.edges.client.ask import RefusedRecord
 from streams.edges.client.deep_answers import RunFailed, failure_of
 from streams.edges.http.pending_replies import ExpectedReply, PendingReplies, TooMany
 from tests.builders.deep_answers import failure, pack_and_answer, renamed
@@ -46,6 +47,61 @@ def test_an_answer_goes_to_all_that_wait_for_it_and_to_nobody_else():
         assert await an_answer == answer("m1")
         await asyncio.sleep(0)
         assert len(waiting) == 2
+
+    story(told)
+
+
+def test_another_users_message_of_the_same_id_is_none_of_theirs():
+    def of(user: str, topic: str = "context-packs.out") -> ExpectedReply:
+        return ExpectedReply(topic, KEY, "m1", user=user, bound=True)
+
+    anas = json.dumps({"message_id": "m1", "revision": 1, "user_id": "ana", "text": "her secret"}).encode()
+    turn = json.dumps({"message_id": "m1", "user_id": "ana"}).encode()
+
+    async def told() -> None:
+        waiting = PendingReplies(10, CacheShare(10_000))
+        bobs, hers = waiting.wait(of("bob")), waiting.wait(of("ana"))
+        bobs_answer, her_answer = waiting.wait(of("bob", "answers.out")), waiting.wait(of("ana", "answers.out"))
+        # Whose message it is, is known once its turn has come: topics are read in any order.
+        waiting.came("context-packs.out", KEY, anas)
+        waiting.came("answers.out", KEY, answer("m1"))
+        assert await hers == anas
+        assert not bobs.done()
+        assert not her_answer.done()
+        waiting.came("conversation.turns", KEY, turn)
+        assert await her_answer == answer("m1")
+        for refused in (bobs, bobs_answer, waiting.wait(of("bob")), waiting.wait(of("bob", "answers.out"))):
+            with pytest.raises(RefusedRecord, match="there is no conversation 'c1' of client 'web'"):
+                await refused
+        assert await waiting.wait(of("ana")) == anas
+        # An application speaks for everybody.
+        assert await waiting.wait(ExpectedReply("context-packs.out", KEY, "m1", user="bob")) == anas
+
+    story(told)
+
+
+def test_a_refusal_is_of_the_user_who_was_refused():
+    async def told() -> None:
+        waiting = PendingReplies(10, CacheShare(10_000))
+        bob, ana = (waiting.wait(ExpectedReply("context-packs.out", KEY, "m1", user=user)) for user in ("bob", "ana"))
+        waiting.refused(KEY, "m1", "bob", RuntimeError("no"))
+        with pytest.raises(RuntimeError):
+            await bob
+        assert not ana.done()
+        assert not waiting.wait(ExpectedReply("context-packs.out", KEY, "m1", user="ana")).done()
+
+    story(told)
+
+
+def test_nothing_of_an_erased_conversation_is_given_again():
+    async def told() -> None:
+        waiting = PendingReplies(10, CacheShare(10_000))
+        for key in (KEY, b"beta|web|c1"):
+            waiting.came("context-packs.out", key, pack("m1"))
+        waiting.erased(KEY)
+        assert not waiting.wait(wanted("m1")).done()
+        assert await waiting.wait(wanted("m1", key=b"beta|web|c1")) == pack("m1")
+        assert waiting.size_bytes == len(pack("m1"))
 
     story(told)
 
