@@ -159,6 +159,32 @@ def test_a_graph_that_left_out_a_part_of_its_log_keeps_the_rest_and_is_to_be_fil
     assert is_unfilled(tmp_path / "graph")
 
 
+@pytest.mark.parametrize("change", [lambda wal: wal.unlink(), lambda wal: wal.write_bytes(b"")])
+def test_a_graph_whose_log_of_writes_is_gone_after_a_kill_is_to_be_filled(
+    tmp_path: Path, change: Callable[[Path], object]
+) -> None:
+    async def story() -> None:
+        graph = EmbeddedGraph(tmp_path / "first")
+        await graph.engine.write(batch([NodeInsert("Message", "t1", "acme", {"text": "x" * 100})]))
+        shutil.copytree(tmp_path / "first", tmp_path / "graph")  # as a kill leaves it
+        await graph.close()
+        change(tmp_path / "graph" / f"{FILE}-wal")
+        (tmp_path / "graph" / f"{FILE}-shm").unlink(missing_ok=True)
+        await EmbeddedGraph(tmp_path / "graph").close()
+
+    asyncio.run(story())
+    assert is_unfilled(tmp_path / "graph")
+
+
+def test_a_database_of_something_else_is_no_graph(tmp_path: Path) -> None:
+    (tmp_path / "graph").mkdir()
+    with sqlite3.connect(tmp_path / "graph" / FILE) as other:
+        other.execute("CREATE TABLE x (a)")
+    other.close()
+    with pytest.raises(DamagedStore, match="no graph of Fathom"):
+        EmbeddedGraph(tmp_path / "graph")
+
+
 def test_what_is_no_damage_is_not_set_aside(data: Path) -> None:
     (data / "graph" / FILE).chmod(0)
     if os.access(data / "graph" / FILE, os.R_OK):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from schemas.depth import DepthLevel
 from schemas.packs import ContextPack
 from schemas.retrieval import PartFound
 from schemas.topics import MEMORY_DECISIONS
+from streams.stores.graph.embedded.tables import always
 from streams.stores.passages.memory import MemoryPassageIndex
 from streams.stores.passages.vectors import HashingEmbedder, UseEmbedder
 from streams.testing.pipeline import Pipeline
@@ -176,9 +178,11 @@ def test_a_concept_that_the_question_names_comes_from_the_graph():
 def test_knowledge_of_the_graph_is_found_by_its_memory_class(memory_class: str, found: list[str]):
     with Pipeline(replace={"index": NothingFound(HashingEmbedder())}) as fathom:
         fathom.document("glossary", "Glossário", "**Churn**: taxa de cancelamento por mês.")
-        for node in fathom.graph.engine.nodes["Knowledge"].values():
-            node["memory_class"] = memory_class
-        fathom.graph.engine.nodes.pop("Concept", None)
+        tables = fathom.graph.engine._tables
+        for node in fathom.nodes("Knowledge"):
+            tables.merged("Knowledge", node["id"], "acme", partial(always, {"memory_class": memory_class}))
+        for node in fathom.nodes("Concept"):
+            tables.removed("Concept", node["id"], "acme")
         pack = fathom.ask("O que é churn?")
         assert pack.semantic is not None
         assert [each.title for each in pack.semantic.definitions] == found

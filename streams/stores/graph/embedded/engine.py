@@ -31,6 +31,9 @@ MAX_LOG_BYTES = 4 << 20
 # For readers of other processes.
 BUSY_S = 5.0
 
+# There from the opening of a graph to its close.
+RUNNING = "open"
+
 REMOVALS = {text: label for label, text in REMOVED.items()}
 
 
@@ -137,6 +140,8 @@ class EmbeddedEngine(Engine):
         """Write the log of writes into the file and release the directory."""
         async with self._writing:
             await asyncio.to_thread(self._tables.close)
+            if self._path is not None:
+                (self._path.parent / RUNNING).unlink(missing_ok=True)
             if self._owned is not None:
                 self._owned.release()
 
@@ -192,15 +197,18 @@ def _opened(path: Path | None) -> GraphTables:
     if path.exists() and not path.stat().st_size:
         raise DamagedStore(path.parent, f"{path.name} is empty")
     committed = write_log.committed_pages(path)
+    # While a graph is open it has a log of writes, but for the moment after a checkpoint.
+    is_lost = (path.parent / RUNNING).exists() and path.exists() and not write_log.size(path)
     with opening(path.parent):
         tables = GraphTables(path)
-        if tables.checkpoint() < committed:
+        if tables.checkpoint() < committed or is_lost:
             # SQLite goes on with what was before the damage.
             mark_unfilled(path.parent)
         wrong = tables.check()
     if wrong:
         tables.close()
         raise DamagedStore(path.parent, wrong)
+    (path.parent / RUNNING).touch(mode=0o600)
     return tables
 
 

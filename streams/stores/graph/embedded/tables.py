@@ -20,6 +20,9 @@ from streams.stores.graph.schema import INSERTED, LINK_ENDS, SHARED, VERSION, WO
 Node = dict[str, Any]
 
 FILE = "graph.sqlite"
+# What says that a file is a graph of ours, `FtmG`; a damaged file is not written to.
+APPLICATION: Final = 0x46746D47
+MARKED: Final = "PRAGMA application_id = 1182035271"
 # A deleted node is overwritten in the file; `checkpoint` then cuts off the log of writes, which has its text as well.
 OPENED = """
 PRAGMA journal_mode = WAL;
@@ -106,10 +109,13 @@ class GraphTables:
     def __init__(self, path: Path | None, *, writes: bool = True) -> None:
         where = ":memory:" if path is None else path.resolve().as_uri() + ("?mode=rwc" if writes else "?mode=ro")
         # No transaction begins by itself. A thread may write the checkpoint at the end.
-        self._file = sqlite3.connect(
-            where, uri=True, isolation_level=None, check_same_thread=False, cached_statements=64
-        )
+        is_old = path is not None and path.exists()
+        self._file = sqlite3.connect(where, uri=True, isolation_level=None, check_same_thread=False)
         try:
+            if is_old and self._file.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
+                raise sqlite3.DatabaseError("it is a database, and no graph of Fathom")
+            if not is_old:
+                self._file.execute(MARKED)
             if writes:
                 self._file.executescript(OPENED)
                 keys = (key_name(label, names) for label, every in KEYS.items() for names in every)
