@@ -15,6 +15,7 @@ from agents.core.claims.subjects import own_subject
 from agents.core.language.dates import Span
 from agents.core.language.text import content_words
 from agents.errors import Rejected
+from agents.stages.eraser import Eraser
 from schemas.base import Source, message_key
 from schemas.chat import Role, Turn
 from schemas.depth import DepthLevel
@@ -28,6 +29,7 @@ from schemas.memory import (
     Conflict,
     CorrectionIssued,
     DefinitionEntry,
+    ErasureIssued,
     EventMention,
     KnowledgeRecorded,
     ObjectiveEntry,
@@ -45,6 +47,9 @@ from streams.stores.graph.neo4j_engine import Neo4jServer, open_graph
 from streams.stores.graph.rows import NodeUpsert, batch
 from streams.stores.graph.store import GraphStore
 from streams.stores.ownership import DirectoryInUse
+from streams.stores.passages.memory import MemoryPassageIndex
+from streams.stores.passages.vectors import HashingEmbedder
+from streams.stores.sessions.votes import MemorySignalWeights
 from streams.stores.tenant import node_id
 from tests.builders.examples import few
 from tests.servers.cypher_graph import CypherGraph
@@ -1070,25 +1075,24 @@ def test_a_second_opener_is_told_who_owns_the_graph(tmp_path):
     asyncio.run(store.close())
 
 
-def test_a_compacted_graph_has_no_byte_of_what_was_erased(tmp_path):
+def test_no_file_of_the_embedded_graph_has_a_byte_of_an_erased_conversation(tmp_path):
     async def files() -> bytes:
         return b"".join(each.read_bytes() for each in sorted(tmp_path.glob("graph.*")))
 
     async def story() -> None:
         store = EmbeddedGraph(tmp_path)
         await store.write_turns([turn(number) for number in range(40)])
-        said = turn(3).event.content.encode()
-        assert said in await files()
-        [row] = [
-            row
-            for row in await store.engine.read(queries.ALL_NODES, {})
-            if row["props"].get("content", "") == said.decode()
-        ]
-        await store.remove("acme", "Message", [row["id"]])
-        await store.compact()
+        await store.write_turns([turn(99, conversation="c2")])
+        assert b"mensagem 3" in await files()
+        issued = ErasureIssued(
+            erasure_id="e1", conversation_id="c1", client_id="web", asked_by="ana", up_to_seq=99, issued_at=LATER,
+            source=turn(1).event.source,
+        )  # fmt: skip
+        index = MemoryPassageIndex(HashingEmbedder())
+        await Eraser(store, index, MemorySignalWeights()).handle(received(issued))
         left = await files()
-        assert said + b'"' not in left
-        assert turn(4).event.content.encode() in left
+        assert b"mensagem 3" not in left
+        assert b"mensagem 99" in left
         await store.close()
 
     asyncio.run(story())
