@@ -32,8 +32,12 @@ from streams.telemetry.clock import SystemClock
 
 T = TypeVar("T")
 ASSESSOR = Assessor(SystemClock())
-TOKEN, CONFINED = "acme-ana-0123456789", "beta-app-0123456789"
-GRANTS = {TOKEN: {"tenant": "acme", "user": "ana"}, CONFINED: {"tenant": "beta", "client": "app"}}
+TOKEN, CONFINED, WHOLE = "acme-ana-0123456789", "beta-app-0123456789", "acme-app-0123456789"
+GRANTS = {
+    TOKEN: {"tenant": "acme", "user": "ana"},
+    CONFINED: {"tenant": "beta", "client": "app"},
+    WHOLE: {"tenant": "acme"},
+}
 HEADERS = {"authorization": f"Bearer {TOKEN}"}
 QUESTION = {"question": "Qual o prazo?", "conversation_id": "c1", "nickname": "Ana", "client_id": "web"}
 # The OpenAPI document, the same for every test: it takes half a second to make.

@@ -29,6 +29,8 @@ LONGEST_S = 300.0
 # Also of a reader that reads nothing any more: it holds a stream of its tenant no longer.
 LONGEST_STREAM_S = 900.0
 GONE = 499
+# A user has at most so great a part of the streams of a tenant: others are left some.
+USERS_SHARE = 10
 HEADERS = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store", "x-accel-buffering": "no"}
 EXAMPLE = 'retry: 1000\n\nid: 7.3004\nevent: snapshot\ndata: {"message_id":"m1","pack":{},"cognition":null}\n\n'
 
@@ -73,7 +75,7 @@ def events_router(tail: ProgressTail, most_streams: int, pace: Pace | None = Non
                 {
                     **READ_PROBLEMS,
                     404: "within `timeout` there was no event of such a message that the token may see",
-                    429: "too many streams of this tenant, or requests of this token; `Retry-After` says when again",
+                    429: "too many streams of this tenant or user, or requests of this token; `Retry-After` says when again",
                 }
             ),
         },
@@ -82,13 +84,13 @@ def events_router(tail: ProgressTail, most_streams: int, pace: Pace | None = Non
 
 
 class EventsEndpoint:
-    """Streams of events, at most so many per tenant."""
+    """Streams of events, at most so many per tenant, and a tenth of them per user."""
 
     def __init__(self, tail: ProgressTail, most_streams: int, pace: Pace) -> None:
         self._tail = tail
         self._most = most_streams
         self._pace = pace
-        self._open: Counter[str] = Counter()
+        self._open: Counter[tuple[str, str | None]] = Counter()
 
     async def events(
         self,
@@ -104,9 +106,10 @@ class EventsEndpoint:
         """
         await bodies.read(request, 0)
         grant = grant_of(request)
-        if self._open[grant.tenant] >= self._most:
-            raise Problem(429, f"{self._most} streams of this tenant are open; close one", retry_after="5")
-        self._open[grant.tenant] += 1
+        for whose, most, of in self._limits(grant):
+            if self._open[whose] >= most:
+                raise Problem(429, f"{most} streams of this {of} are open; close one", retry_after="5")
+        self._open.update(whose for whose, *_ in self._limits(grant))
         try:
             progress = await unless_gone(request, self._first(grant, query))
         except BaseException:
@@ -125,10 +128,18 @@ class EventsEndpoint:
 
         return RelayedResponse(200, HEADERS, body, ended, longest_s=LONGEST_STREAM_S)
 
+    def _limits(self, grant: Grant) -> list[tuple[tuple[str, str | None], int, str]]:
+        """What a stream counts for: the tenant, and the user whom the token speaks for; how many each may have."""
+        whole = ((grant.tenant, None), self._most, "tenant")
+        if grant.user is None:
+            return [whole]
+        return [whole, ((grant.tenant, grant.user), max(self._most // USERS_SHARE, 1), "user")]
+
     def _leave(self, grant: Grant) -> None:
-        self._open[grant.tenant] -= 1
-        if not self._open[grant.tenant]:
-            del self._open[grant.tenant]
+        for whose, *_ in self._limits(grant):
+            self._open[whose] -= 1
+            if not self._open[whose]:
+                del self._open[whose]
 
     async def _first(self, grant: Grant, query: EventsQuery) -> MessageProgress:
         """Wait for a message that the grant may see. Raises `Problem`."""

@@ -15,7 +15,8 @@ from schemas.progress import ProgressMade
 from streams.edges.http.events.frames import Pace, frames
 from streams.edges.http.events.message_progress import MessageProgress
 from tests.builders import progress_job
-from tests.builders.http_server import CONFINED, Echo, HeldTail, app_of, served, settings_of, until
+from tests.builders.http_server import CONFINED, TOKEN, Echo, HeldTail, app_of, served, settings_of, until
+from tests.builders.http_server import WHOLE as TENANTS
 from tests.unit.edges.http.test_ask import answers
 
 JOB = json.loads(progress_job.EVENTS.read_text())
@@ -254,21 +255,25 @@ def test_a_message_is_waited_for(tmp_path: Path) -> None:
     assert parsed(told(tmp_path, story, None).text)[-1]["event"] == "end"
 
 
-def test_a_tenant_has_a_bounded_number_of_streams_and_gets_them_back(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("token", "most", "of"), [(TENANTS, "2", "tenant"), (TOKEN, "20", "user")])
+def test_a_tenant_and_a_user_have_a_bounded_number_of_streams_and_get_them_back(
+    tmp_path: Path, token: str, most: str, of: str
+) -> None:
     async def story(client: httpx.AsyncClient, tail: HeldTail) -> list[int]:
-        path = f"/events?message_id={MESSAGE}"
-        waiting = [asyncio.create_task(client.get(path)) for _ in range(2)]
+        path, own = f"/events?message_id={MESSAGE}", {"authorization": f"Bearer {token}"}
+        waiting = [asyncio.create_task(client.get(path, headers=own)) for _ in range(2)]
         await until(lambda: tail.watching == 2)
-        refused = await client.get(path)
+        refused = await client.get(path, headers=own)
         assert refused.status_code == 429
         assert refused.headers["retry-after"] == "5"
-        assert "2 streams of this tenant are open" in refused.json()["detail"]
-        other = await client.get(path + "&timeout=0", headers={"authorization": f"Bearer {CONFINED}"})
+        assert f"2 streams of this {of} are open" in refused.json()["detail"]
+        other = TENANTS if of == "user" else CONFINED
+        others = await client.get(path + "&timeout=0", headers={"authorization": f"Bearer {other}"})
         tail.put("acme", MESSAGE, progress_of())
         ended = [each.status_code for each in await asyncio.gather(*waiting)]
-        return [other.status_code, *ended, (await client.get(path)).status_code]
+        return [others.status_code, *ended, (await client.get(path, headers=own)).status_code]
 
-    assert told(tmp_path, story, None, FATHOM_EVENTS_MOST_STREAMS="2") == [404, 200, 200, 200]
+    assert told(tmp_path, story, None, FATHOM_EVENTS_MOST_STREAMS=most) == [404, 200, 200, 200]
 
 
 def test_a_reader_that_goes_away_gives_its_stream_back(tmp_path: Path) -> None:
