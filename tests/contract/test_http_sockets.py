@@ -88,8 +88,8 @@ def test_five_hundred_connections_wait_at_a_time_and_each_gets_its_own_answer(tm
         await until(lambda: exchange.waiting == 500)
         for prepared, wanted in exchange.asked:
             place = json.loads(prepared.value)["conversation_id"]
-            value = json.dumps({"message_id": wanted.message_id, "revision": 1, "of": place}).encode()
-            exchange.waits.came(wanted.topic, wanted.key, value)
+            value = json.dumps({"message_id": wanted.message_id, "user_id": wanted.user, "revision": 1, "of": place})
+            exchange.waits.came(wanted.topic, wanted.key, value.encode())
         return await asyncio.gather(*asking)
 
     said = served(tmp_path, exchange, story, socket=True)
