@@ -75,7 +75,7 @@ def events_router(tail: ProgressTail, most_streams: int, pace: Pace | None = Non
                 {
                     **READ_PROBLEMS,
                     404: "within `timeout` there was no event of such a message that the token may see",
-                    429: "too many streams of this tenant or user, or requests of this token; `Retry-After` says when again",
+                    429: "too many streams of this tenant or user, or requests of this token: see `Retry-After`",
                 }
             ),
         },
