@@ -16,8 +16,9 @@ from streams.runtime.stores import Stores, open_stores, open_whole_stores
 from streams.stores.damage import DamagedStore, is_unfilled, means_damage, set_aside
 from streams.stores.graph import queries
 from streams.stores.graph.embedded.engine import EmbeddedGraph
-from streams.stores.graph.embedded.tables import FILE
+from streams.stores.graph.embedded.tables import FILE, GraphTables
 from streams.stores.graph.rows import NodeInsert, batch
+from streams.stores.guard import PAUSE_S
 from streams.stores.passages import index_process
 from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
 from streams.stores.passages.vectors import HashingEmbedder
@@ -159,7 +160,14 @@ def test_a_graph_that_left_out_a_part_of_its_log_keeps_the_rest_and_is_to_be_fil
     assert is_unfilled(tmp_path / "graph")
 
 
-@pytest.mark.parametrize("change", [lambda wal: wal.unlink(), lambda wal: wal.write_bytes(b"")])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda wal: wal.unlink(),
+        lambda wal: wal.write_bytes(b""),
+        lambda wal: [each.unlink() for each in wal.parent.glob(f"{FILE}*")],
+    ],
+)
 def test_a_graph_whose_log_of_writes_is_gone_after_a_kill_is_to_be_filled(
     tmp_path: Path, change: Callable[[Path], object]
 ) -> None:
@@ -174,6 +182,26 @@ def test_a_graph_whose_log_of_writes_is_gone_after_a_kill_is_to_be_filled(
 
     asyncio.run(story())
     assert is_unfilled(tmp_path / "graph")
+
+
+def test_a_graph_whose_commit_failed_can_be_written_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: GraphTables) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    async def story() -> list[str]:
+        graph = EmbeddedGraph(tmp_path)
+        rows = batch([NodeInsert("Message", "t1", "acme", {})])
+        with monkeypatch.context() as broken:
+            broken.setattr(GraphTables, "commit", full)
+            with pytest.raises(Unavailable, match="disk is full"):
+                await graph.engine.write(rows)
+        await asyncio.sleep(PAUSE_S)
+        await graph.engine.write(rows)
+        found = [*graph.engine.nodes["Message"]]
+        await graph.close()
+        return found
+
+    assert asyncio.run(story()) == ["t1"]
 
 
 def test_a_database_of_something_else_is_no_graph(tmp_path: Path) -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 import kglite
 import pytest
 
-from streams.stores.damage import DamagedStore
+from streams.stores.damage import DamagedStore, is_unfilled
 from streams.stores.graph import queries
-from streams.stores.graph.embedded.conversion import OLD
+from streams.stores.graph.embedded.conversion import LEFT_OUT, OLD
 from streams.stores.graph.embedded.engine import EmbeddedGraph
 from streams.stores.graph.embedded.tables import FILE
 from tests.contract.test_stores_graph import HISTORY, Kit, contents
@@ -45,6 +45,16 @@ def test_what_a_killed_conversion_left_is_made_anew(tmp_path: Path) -> None:
     new = EmbeddedGraph(tmp_path, admin=True)
     assert asyncio.run(contents(new)) == before
     asyncio.run(new.close())
+
+
+def test_what_the_old_engine_left_out_of_its_damaged_log_is_kept_and_filled(tmp_path: Path) -> None:
+    kept_by_the_old_engine(tmp_path, stopped=False)
+    log = tmp_path / f"{OLD}-wal"
+    middle = log.stat().st_size // 2
+    log.write_bytes(log.read_bytes()[:middle] + b"\xff" * 8 + log.read_bytes()[middle + 8 :])
+    asyncio.run(EmbeddedGraph(tmp_path).close())
+    assert is_unfilled(tmp_path)
+    assert [*tmp_path.glob(LEFT_OUT)]
 
 
 def test_an_old_file_that_cannot_be_read_is_damaged(tmp_path: Path) -> None:

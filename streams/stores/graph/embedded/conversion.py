@@ -5,10 +5,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from streams.stores.damage import mark_unfilled
 from streams.stores.graph.embedded.tables import ENDS, FILE, GraphTables, always
 from streams.stores.graph.schema import relation
 
-OLD = "graph.kgl"
+OLD, LEFT_OUT = "graph.kgl", "graph.kgl-wal.quarantine-*"
 # Properties that the old engine gives every node by itself, and the labels that have a title of ours.
 ITS_OWN: Final = frozenset({"id", "tenant_id", "type", "title"})
 TITLED: Final = frozenset({"Chunk", "Document", "Knowledge", "Objective"})
@@ -49,8 +50,11 @@ def convert(directory: Path) -> None:
         tables.commit()
         tables.checkpoint()
     old.close()
+    if any(directory.glob(LEFT_OUT)):
+        # A part of a damaged log of writes, which the old engine has left out.
+        mark_unfilled(directory)
     unfinished.rename(directory / FILE)
-    for file in directory.glob(f"{OLD}*"):
+    for file in {*directory.glob(f"{OLD}*")} - {*directory.glob(LEFT_OUT)}:
         file.unlink()
 
 

@@ -156,10 +156,10 @@ class EmbeddedEngine(Engine):
                 step()
                 if number % CHUNK == 0:
                     await asyncio.sleep(0)
+            self._tables.commit()
         except BaseException:
             self._tables.roll_back()
             raise
-        self._tables.commit()
         if self._path is not None and write_log.size(self._path) > MAX_LOG_BYTES:
             with suppress(Unavailable):  # another process reads: the log goes on, and is cut off later
                 await asyncio.to_thread(_checkpoint, self._path)
@@ -198,7 +198,7 @@ def _opened(path: Path | None) -> GraphTables:
         raise DamagedStore(path.parent, f"{path.name} is empty")
     committed = write_log.committed_pages(path)
     # While a graph is open it has a log of writes, but for the moment after a checkpoint.
-    is_lost = (path.parent / RUNNING).exists() and path.exists() and not write_log.size(path)
+    is_lost = (path.parent / RUNNING).exists() and not (path.exists() and write_log.size(path))
     with opening(path.parent):
         tables = GraphTables(path)
         if tables.checkpoint() < committed or is_lost:

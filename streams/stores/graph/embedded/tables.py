@@ -143,7 +143,9 @@ class GraphTables:
         self._file.execute("COMMIT")
 
     def roll_back(self) -> None:
-        self._file.execute("ROLLBACK")
+        # After some errors, of a full disk among them, SQLite has done it itself.
+        if self._file.in_transaction:
+            self._file.execute("ROLLBACK")
 
     def close(self) -> None:
         self._file.close()
