@@ -1,12 +1,13 @@
 """A record on its way through the stages of a group."""
 
 import asyncio
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from schemas import codec
 from schemas.base import Event
-from schemas.envelope import Position, Received, Step
+from schemas.envelope import Erased, Position, Received, Step, Undecodable
 from schemas.topics import Topic
 from streams.kafka.records import Record
 from streams.runtime.dead_letters import Failure
@@ -88,6 +89,19 @@ class InFlightRecord:
             self._received = codec.decode_record(topic, record)
         return self._received
 
+    def is_unreadable(self, topic: Topic) -> bool:
+        """Whether the record cannot be decoded; why not is its failure from then on."""
+        if self.failure is None:  # else it is not even decoded: that may be what kills
+            try:
+                self.received(topic)
+            except Erased:
+                return False
+            except Undecodable as error:
+                self.failure = Failure(error.code, error.detail, type(error).__name__)
+            except Exception:  # noqa: BLE001 - whoever handles the record meets it again, and says what it means
+                return False
+        return self.failure is not None
+
     def followed(self, record: Record, received: Received[Event], stages: int) -> "InFlightRecord":
         """What follows from it, for stages of the same group: only once they are done it is."""
         self._left += 1
@@ -125,6 +139,16 @@ class InFlightRecord:
             self._ack(self.record)
             for ended in self._watchers:
                 ended(self)
+
+
+def unreadable(chain: Iterable[InFlightRecord], topics: Mapping[str, Topic]) -> int:
+    """How many records at the front of a chain cannot be decoded: they can become dead letters side by side.
+
+    A batch of 20,000 of them takes a producer 18 kB; one after the other they would keep others' records waiting.
+    """
+    return sum(
+        1 for _ in takewhile(lambda one: one.alone is None and one.is_unreadable(topics[one.record.topic]), chain)
+    )
 
 
 @dataclass(slots=True)

@@ -21,7 +21,7 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Hashable, Sequence
 from datetime import datetime
-from itertools import islice
+from itertools import groupby, islice
 
 from agents.concurrency import on_wait
 from agents.errors import Rejected, Unavailable
@@ -34,7 +34,7 @@ from agents.ports.handlers import (
     LookingBackHandler,
 )
 from schemas.base import Event
-from schemas.envelope import Erased, KeysNeeded, Outgoing, Position, Received, Refused, Undecodable
+from schemas.envelope import Erased, KeysNeeded, Outgoing, Position, Received, Refused
 from streams.kafka.ledger import Start
 from streams.kafka.producer import Sender
 from streams.kafka.records import Record
@@ -42,7 +42,7 @@ from streams.runtime.admission import repartition
 from streams.runtime.admission.fairness import Backlog
 from streams.runtime.admission.priority import PriorityGate
 from streams.runtime.dead_letters import BUG, DlqLimit, Failure, told
-from streams.runtime.in_flight import HandledRecord, InFlightRecord, order_key, position_of, tenant_of
+from streams.runtime.in_flight import HandledRecord, InFlightRecord, order_key, position_of, tenant_of, unreadable
 from streams.runtime.refusals import Refusals
 from streams.runtime.stage_sender import StageSender
 from streams.stage import Stage
@@ -197,7 +197,8 @@ class StageRunner:
                 elif self.stage.first:
                     await self._gate.admitted(tenant_of(chain[0].record))
                 # A join sends nothing of one record that the next one needs: what waits is handled in one go.
-                together = min(len(chain), MAX_TOGETHER) if self.stage.ledger is not None else 1
+                join = self.stage.ledger is not None
+                together = min(len(chain), MAX_TOGETHER) if join else max(1, unreadable(chain, self._topics))
                 await self._process(list(islice(chain, together)))
                 self._finish([chain.popleft() for _ in range(together)])
         finally:
@@ -236,33 +237,31 @@ class StageRunner:
 
     async def _process(self, deliveries: Sequence[InFlightRecord]) -> None:
         """Handle records one after the other, and send what is made of them together."""
-        made: list[HandledRecord] = []
-        for delivery in deliveries:
-            one = await self._handle(delivery)
-            if one.erased:
-                metrics.ERASED.labels(self.stage.name).inc()
-                delivery.done()
-                continue
-            if one.failure is None:
-                made.append(one)
-                continue
-            await self._perform(made)
-            made = []
-            await self._settle(delivery, one.failure, one.received)
-            self._record_outcome(one)
-            if one.failure.code != BUG and self._topics[delivery.record.topic].outside:
-                self._refusals.note(delivery.record, one.failure)
+        handled = [one for delivery in deliveries if not (one := await self._handle(delivery)).erased]
+        for failed, those in groupby(handled, key=lambda one: one.failure is not None):
+            perform = self._set_aside if failed else self._perform
+            await perform(list(those))
+
+    async def _set_aside(self, failed: Sequence[HandledRecord]) -> None:
+        """Settle records with dead letters, side by side."""
+        await asyncio.gather(*(self._settle(one.delivery, one.failure, one.received) for one in failed))
+        for one in failed:
+            assert one.failure is not None
+            refused = one.failure.code != BUG and self._topics[one.delivery.record.topic].outside
+            self._record_outcome(one, is_told=refused)
+            if refused:
+                self._refusals.note(one.delivery.record, one.failure)
             else:
                 self._limit.failed(one.failure)
-        await self._perform(made)
 
     async def _handle(self, delivery: InFlightRecord) -> HandledRecord:
         """What the stage makes of a record, or why it cannot."""
-        one = HandledRecord(delivery, time.perf_counter(), failure=delivery.failure)
-        if one.failure is not None:
-            return one  # not even decoded: that may be what kills
+        one = HandledRecord(delivery, time.perf_counter())
+        topic = self._topics[delivery.record.topic]
+        if delivery.is_unreadable(topic):
+            one.failure = delivery.failure
+            return one
         try:
-            topic = self._topics[delivery.record.topic]
             one.received = delivery.received(topic)
             if place := repartition.destination(topic, delivery.record, one.received, self._partitions):
                 await self._sender.move(delivery.record, one.received, *place)
@@ -278,8 +277,8 @@ class StageRunner:
                     await self._sender.wait_for(unavailable, one.attempts)
         except Erased:
             one.erased = True
-        except Undecodable as error:
-            one.failure = Failure(error.code, error.detail, type(error).__name__)
+            metrics.ERASED.labels(self.stage.name).inc()
+            delivery.done()
         except KeysNeeded:
             raise
         except Rejected as error:
@@ -295,13 +294,13 @@ class StageRunner:
             known = await self._read_ledger(self.stage, [record.partition], handler.look_back, since)
             handler.remember(record.partition, min(since, known[record.partition]))
 
-    def _record_outcome(self, one: HandledRecord) -> None:
+    def _record_outcome(self, one: HandledRecord, *, is_told: bool = False) -> None:
         seconds = time.perf_counter() - one.began
         failure, received = one.failure, one.received
         (self._seconds_ok if failure is None else self._seconds_dead).observe(seconds)
         if traces.active is not None and received is not None:
             traces.tell(traces.Handled(self.stage, received, one.steps, failure.code if failure else None, seconds))
-        if failure is not None or metrics.RECORDS.isEnabledFor(logging.DEBUG):
+        if (failure is not None and not is_told) or metrics.RECORDS.isEnabledFor(logging.DEBUG):
             one.log(self.stage.name, seconds)
 
     async def _perform(self, made: Sequence[HandledRecord]) -> None:

@@ -24,7 +24,7 @@ from streams.telemetry import metrics
 LOGGER = logging.getLogger("fathom.stage")
 FIRST_WAIT, MAX_BACKOFF_S = 0.05, 5.0
 # A stage that goes on waiting says so again.
-TOLD_EVERY_S = 60.0
+TOLD_EVERY_S, MIN_TOLD_EVERY_S = 60.0, 1.0
 Send = tuple[str, bytes | None, bytes | None, Headers, int | None]
 _UNTOLD = itertools.count(1)
 
@@ -35,7 +35,7 @@ class StageSender:
     def __init__(self, stage: Stage, sender: Sender) -> None:
         self._stage = stage
         self._sender = sender
-        self._told_at = 0.0
+        self._told_at = -TOLD_EVERY_S
         self._moved_at = -TOLD_EVERY_S
 
     async def wait_for(self, unavailable: Unavailable, attempts: int) -> None:
@@ -43,7 +43,8 @@ class StageSender:
         waits()
         metrics.RETRIES.labels(self._stage.name, unavailable.what).inc()
         now = monotonic()
-        loud = attempts == 1 or now - self._told_at >= TOLD_EVERY_S
+        # Dead letters wait side by side: not each of them says so.
+        loud = now - self._told_at >= (MIN_TOLD_EVERY_S if attempts == 1 else TOLD_EVERY_S)
         self._told_at = now if loud else self._told_at
         metrics.log(
             LOGGER, logging.WARNING if loud else logging.DEBUG, "stage.waits",

@@ -517,6 +517,43 @@ def test_no_number_of_bad_records_of_one_producer_stops_the_stage_for_others(
     assert (told["tenant"], told["topic"], told["offset"]) == ("careless", DOCUMENTS_IN.name, 0)
 
 
+def test_unreadable_records_of_one_key_are_set_aside_side_by_side_and_in_one_line_of_the_log(
+    caplog: pytest.LogCaptureFixture,
+):
+    """A batch of 20,000 null records is 18 kB to its producer; one dead letter after the other took 20 seconds."""
+
+    class Slow(MemoryLog):
+        """Stores nothing before all dead letters of the batch are under way."""
+
+        under_way: list[Any]
+
+        async def send(self, *arguments, **named):
+            stored = await super().send(*arguments, **named)
+            waits = asyncio.get_running_loop().create_future()
+            self.under_way.append(waits)
+            if len(self.under_way) == 30:
+                for one in self.under_way:
+                    one.set_result(await stored)
+            return waits
+
+    async def run() -> Bench:
+        log = Slow(FakeClock(), 1)
+        log.under_way = []
+        bench = Bench(passes, log)
+        bench.log = log
+        for offset in range(30):
+            bench.runner.sink(replace(document(offset, "bad"), value=None))
+        bench.runner.sink(document(30, "good"))
+        await asyncio.wait_for(bench.runner.idle(), 20)
+        return bench
+
+    with caplog.at_level("WARNING"):
+        bench = asyncio.run(run())
+    assert [dict(letter.headers)["fathom_reason"] for letter in bench.letters] == [b"empty"] * 30
+    assert (bench.stub.seen, sorted(bench.member.acked)) == (["good"], list(range(31)))
+    assert [record.message for record in caplog.records] == ["stage.refused"]
+
+
 def test_a_minute_later_it_is_told_again_and_names_without_end_make_no_metrics_without_end(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
