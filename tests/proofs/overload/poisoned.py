@@ -88,9 +88,10 @@ async def _main(log: Path) -> int:
         await worker.start()
         failing, stopping = asyncio.ensure_future(worker.failed()), asyncio.ensure_future(told.wait())
         await asyncio.wait({failing, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        failed = failing.done()  # before the stop, which ends what would be a fault before it
         await worker.stop()
         await stores.close()
-        return int(failing.done())
+        return int(failed)
 
 
 if __name__ == "__main__":
