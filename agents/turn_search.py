@@ -57,13 +57,13 @@ class TurnsAsTheyHold:
 
 
 async def as_they_hold(
-    index: PassageIndex, tenant: str, query: PassageQuery, found: Sequence[JudgedHit[Hit]]
+    index: PassageIndex, tenant: str, query: PassageQuery, found: Sequence[JudgedHit[Hit]], facts: int = MAX_FACTS
 ) -> TurnsAsTheyHold:
-    """The turns found as they hold now; `query` says who asks, and when."""
+    """The turns found as they hold now; `query` says who asks, and when. So many `facts` are looked at, at most."""
     turns = [*found, *await _linked(index, tenant, query, found)]
     told = [each.hit.passage for each in turns if _is_fact(each.hit.passage)]
-    facts = [fact for each in told if (fact := _asked_fact(each, query)) is not None]
-    done = await later_acts(index, tenant, query, facts[:MAX_FACTS])
+    asked = [fact for each in told if (fact := _asked_fact(each, query)) is not None]
+    done = await later_acts(index, tenant, query, asked[:facts])
     marks = _link_marks([each.hit.passage for each in turns])
     over = {*done, *(key for key, mark in marks.items() if not mark.holds)}
     standing = {each.hit.passage.id: each for each in turns}

@@ -132,8 +132,8 @@ class DepthClassified(Event):
     `parameters` are its subjects, its own named last. `needs_nothing`: memory has nothing to add to the answer.
     `context`: the parts of the conversation that the message depends on, searched with it. `segment` is the probability
     that a new segment begins (0-1), `resets` whether earlier turns are to be ignored, too; both are absent in older
-    records. `options` are those in force. `overload`: more messages came than could be
-    handled.
+    records. `options` are those in force. `overload`: more messages came than could be handled. `states`: the message
+    states something of its user's and asks nothing.
     """
 
     TYPE: ClassVar[str] = "depth.message-classified.v1"
@@ -167,3 +167,4 @@ class DepthClassified(Event):
     segment: Absent[float] = None
     options: Absent[AppliedOptions] = None
     overload: Absent[bool] = None
+    states: Absent[bool] = None

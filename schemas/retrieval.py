@@ -113,7 +113,8 @@ class JoinOpened(PlanTerms):
 
     `looks_up`: whether memory is searched for an answer to the message. It is absent in records from before 0.2, whose
     packs are made again by the rules of that time. `profile` is stored in the graph with the decision. `selection`: the
-    version of the rules that select the pack's evidence; absent in records from before there was one.
+    version of the rules that select the pack's evidence; absent in records from before there was one. `states`: the
+    message asks nothing, so that a pack without evidence lacks nothing.
     """
 
     TYPE: ClassVar[str] = "retrieval.join-opened.v1"
@@ -125,6 +126,7 @@ class JoinOpened(PlanTerms):
     profile: Absent[QueryProfile] = None
     looks_up: Absent[bool] = None
     selection: Absent[Literal[1]] = None
+    states: Absent[bool] = None
 
 
 class PartStatus(StrEnum):

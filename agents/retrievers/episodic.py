@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from agents.concurrency import beside_loop
@@ -137,11 +138,13 @@ class EpisodicRetriever(Retriever):
             ask.search(self._index, COLLECTION, LISTED if listed else CANDIDATES, user_id=ask.plan.user_id),
             self._events(ask),
         )
+        asker = ask.query(1, user_id=ask.plan.user_id, kinds=("message",))
         if listed:
-            return RetrievalResult([*events, *_listed(found[0], ask)], error)
+            told = [JudgedHit(hit, LISTED_SCORE) for hit in _own(found[0], ask)]
+            held = await as_they_hold(self._index, ask.tenant, asker, told, facts=MAX_LISTED)
+            return RetrievalResult([*events, *_listed([each.hit for each in held.turns], ask, held.marks)], error)
         read = sum(len(hit.passage.text) for hits in found for hit in hits)
         kept, left_out = await beside_loop(read, partial(_judged, ask, limit, found))
-        asker = ask.query(1, user_id=ask.plan.user_id, kinds=("message",))
         held = await as_they_hold(self._index, ask.tenant, asker, kept)
         items = await beside_loop(read, partial(_shown, ask, held, events))
         return RetrievalResult(items, error, not_shown(self.memory, left_out))
@@ -154,7 +157,7 @@ class EpisodicRetriever(Retriever):
             as_of=min(when.end, ask.plan.as_of),
         )
         hits = await self._index.search(ask.tenant, COLLECTION, query)
-        return RetrievalResult(_listed(hits, ask, ("user", "assistant")))
+        return RetrievalResult(_listed(_own(hits, ask, ("user", "assistant")), ask))
 
     async def _events(self, ask: RetrievalRequest) -> tuple[Sequence[TimePoint], str | None]:
         """Events of the user's conversations in the time asked about, most probable first, and the error if any."""
@@ -231,12 +234,17 @@ def _asks_for_list(ask: RetrievalRequest) -> bool:
     return interrogatives.asks_for_own_list(plan.query) or questions.asks_for_all(plan.query, plan.lang)
 
 
-def _listed(hits: Sequence[Hit], ask: RetrievalRequest, roles: tuple[str, ...] = ("user",)) -> list[Item]:
+def _own(hits: Sequence[Hit], ask: RetrievalRequest, roles: tuple[str, ...] = ("user",)) -> list[Hit]:
+    """The turns of these roles that are listed: the first of those found."""
+    said = others(hits, ask.plan.message_id, ask.plan.query)
+    return [hit for hit in said if hit.passage.fields.get("role") in roles][:MAX_LISTED]
+
+
+def _listed(said: Sequence[Hit], ask: RetrievalRequest, marks: Mapping[str, Mark] = MappingProxyType({})) -> list[Item]:
     """What the user said, one line each, newest first: of many things none answers, and all are asked for."""
-    own = [hit for hit in others(hits, ask.plan.message_id, ask.plan.query) if hit.passage.fields.get("role") in roles]
-    shown = {text.content_set(hit.passage.text, hit.passage.lang): hit for hit in reversed(own[:MAX_LISTED])}
+    shown = {text.content_set(hit.passage.text, hit.passage.lang): hit for hit in reversed(said)}
     newest = sorted(shown.values(), key=lambda hit: hit.passage.recorded_at, reverse=True)
-    lines = [to_item(JudgedHit(hit, LISTED_SCORE), ask) for hit in newest]
+    lines = [to_item(JudgedHit(hit, LISTED_SCORE), ask, marks.get(hit.passage.id)) for hit in newest]
     return [item.model_copy(update={"label": _one_line(item.label)}) for item in lines if isinstance(item, TimePoint)]
 
 

@@ -1030,8 +1030,8 @@ func (v CorrectionSubmitted) MarshalJSON() ([]byte, error) {
 // `parameters` are its subjects, its own named last. `needs_nothing`: memory has nothing to add to the answer.
 // `context`: the parts of the conversation that the message depends on, searched with it. `segment` is the probability
 // that a new segment begins (0-1), `resets` whether earlier turns are to be ignored, too; both are absent in older
-// records. `options` are those in force. `overload`: more messages came than could be
-// handled.
+// records. `options` are those in force. `overload`: more messages came than could be handled. `states`: the message
+// states something of its user's and asks nothing.
 //
 // Its ce_type is depth.message-classified.v1.
 type DepthClassified struct {
@@ -1065,6 +1065,7 @@ type DepthClassified struct {
 	Segment        *float64                   `json:"segment,omitzero"`
 	Options        *AppliedOptions            `json:"options,omitzero"`
 	Overload       *bool                      `json:"overload,omitzero"`
+	States         *bool                      `json:"states,omitzero"`
 	Extra          map[string]json.RawMessage `json:"-"`
 }
 
@@ -1217,7 +1218,8 @@ func (v FeedbackGiven) MarshalJSON() ([]byte, error) {
 //
 // `looks_up`: whether memory is searched for an answer to the message. It is absent in records from before 0.2, whose
 // packs are made again by the rules of that time. `profile` is stored in the graph with the decision. `selection`: the
-// version of the rules that select the pack's evidence; absent in records from before there was one.
+// version of the rules that select the pack's evidence; absent in records from before there was one. `states`: the
+// message asks nothing, so that a pack without evidence lacks nothing.
 //
 // Its ce_type is retrieval.join-opened.v1.
 type JoinOpened struct {
@@ -1252,6 +1254,7 @@ type JoinOpened struct {
 	Profile             *QueryProfile              `json:"profile,omitzero"`
 	LooksUp             *bool                      `json:"looks_up,omitzero"`
 	Selection           int64                      `json:"selection"`
+	States              *bool                      `json:"states,omitzero"`
 	Extra               map[string]json.RawMessage `json:"-"`
 }
 

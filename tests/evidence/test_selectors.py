@@ -99,6 +99,38 @@ def test_what_nothing_answers_brings_nothing_and_says_so(embedder: UseEmbedder, 
         assert pack.llm_instructions[-1] == instructions.nothing_found(lang)
 
 
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        (("My plan is Basic.", "My plan is now Premium."), "What is my plan?"),
+        (("My plan is Basic.", "My plan is now Premium."), "What do you know about me?"),
+        (("Moro em Porto Alegre.", "Me mudei para Recife."), "O que você sabe sobre mim?"),
+    ],
+)
+def test_what_was_said_before_a_change_is_marked_also_among_all_that_is_known(
+    fathom: Pipeline, said: tuple[str, str], asked: str
+):
+    for text in said:
+        fathom.ask(text, conversation_id="earlier")
+    pack = fathom.ask(asked, conversation_id="now")
+    assert pack.episodic is not None
+    assert pack.semantic is not None
+    told = {item.label.partition(": ")[2]: item.holds for item in pack.episodic.relevant_events}
+    assert told == {said[0]: False, said[1]: True}
+    (known,) = pack.semantic.definitions
+    assert said[1] in known.text
+
+
+@pytest.mark.parametrize(
+    "told", ["My sister Rita lives in Porto.", "Meu cachorro se chama Pirata e eu pego o trem das 7:40."]
+)
+def test_who_states_something_is_not_told_that_memory_lacks_it(fathom: Pipeline, told: str):
+    fathom.document("kitchen", "Cozinha", KITCHEN)
+    pack = fathom.ask(told)
+    assert (pack.evidence, evidence(pack)) == ("none", [])
+    assert not {instructions.nothing_found(lang) for lang in ("en", "pt")} & {*pack.llm_instructions}
+
+
 @pytest.mark.parametrize("text", ["obrigado", "ok, até mais!"])
 def test_what_needs_nothing_asks_memory_for_nothing(fathom: Pipeline, text: str):
     fathom.document("contacts", "Contatos", CONTACTS)

@@ -1,9 +1,10 @@
 """The memory need of a message: none, or a search with context from the conversation."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import TypedDict
 
 from agents.core.assessment.needs_nothing import needs_nothing
+from agents.core.claims.extraction import only_states
 from agents.core.conversation.memory import ConversationTurn
 from agents.core.depth.levels import D1_NAMES, DepthDecision
 from agents.core.language import text
@@ -15,12 +16,15 @@ MIN_SIGNAL = 0.5
 MAX_USER_CHARS, MAX_ANSWER_CHARS = 300, 160
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryNeed:
-    """Whether memory is not needed, and the text of the conversation to search with the message."""
+class MemoryNeed(TypedDict):
+    """Whether memory is not needed, and the text of the conversation to search with the message: as the events have it.
 
-    nothing: bool
+    `states`: the message only states something, so that a search without a result leaves nothing to be said.
+    """
+
+    needs_nothing: bool | None
     context: str | None
+    states: bool | None
 
 
 def need_of(
@@ -32,7 +36,8 @@ def need_of(
     """
     checked = always or decision.level is DepthLevel.D3
     nothing = not checked and needs_nothing(query, has_history=bool(history))
-    return MemoryNeed(nothing, None if nothing else context_of(query, history, decision, lang))
+    context = None if nothing else context_of(query, history, decision, lang)
+    return {"needs_nothing": nothing or None, "context": context, "states": only_states(query, lang) or None}
 
 
 def context_of(query: str, history: Sequence[ConversationTurn], decision: DepthDecision, lang: str) -> str | None:

@@ -18,6 +18,7 @@ MAX_FREE_WORDS = 10
 MANY = frozenset({"gosta de", "é"})
 _BEFORE_VALUE = re.compile(r"^(?:no|on|at|às|as)\s+(?=\S)", re.IGNORECASE)
 _ARTICLE = re.compile(r"^(?:o|a|os|as|the)\s+(?=[A-ZÀ-Ý])", re.IGNORECASE)
+_DEFINITE = {"en": re.compile(r"the\s|[A-Z]"), "pt": re.compile(r"[oa]s?\s|[A-ZÀ-Ý]")}
 _FROM = re.compile(r"(?:\bd[eoa]|\bfrom)\s+(?:[oa]\s+|the\s+)?$")
 _RATE = re.compile(
     r"\s*(?:por|per|/|ao|a|an)\s?(?:mês|mes|hora|dia|ano|pessoa|month|hour|day|year|person|user|unit|"
@@ -90,6 +91,12 @@ def tail_of(low: str, position: int, end: int) -> tuple[bool, int | None]:
         return True, None
     following = grammar.clause_after(low, position, end)
     return following is not None, following
+
+
+def is_name(value: str, lang: str) -> bool:
+    """Whether a value names one thing of several, `the basic one` or `Basic`: what is `by the door` is also `white`."""
+    definite = _DEFINITE.get(lang)
+    return definite is not None and definite.match(value) is not None
 
 
 def leaves_whole(rest: str) -> bool:

@@ -17,8 +17,10 @@ from agents.core.claims.first_person_facts import told
 from agents.core.claims.subjects import Subject, named_of, part_of, subject_of
 from agents.core.language.claim_lexicon import words
 from agents.core.language.interrogatives import told as told_in
+from agents.core.language.interrogatives import wants_an_answer
 from agents.core.language.quotes import own_words
 from agents.core.language.sentences import composed, flatten, lower, sentences
+from agents.core.language.text import clip
 from agents.core.language.values import TypedValue, value_at
 
 Author = Literal["user", "system"]
@@ -75,6 +77,11 @@ def assertions(text: str, author: Author, lang: str) -> tuple[Assertion, ...]:
         if len(found) >= MAX_CLAIMS:
             break
     return tuple(dict.fromkeys(_without_replaced(found)))[:MAX_CLAIMS]
+
+
+def only_states(said: str, lang: str) -> bool:
+    """Whether a user's message asserts something and asks nothing."""
+    return bool(assertions(clip(said), "user", lang)) and not wants_an_answer(said, lang)
 
 
 def _without_replaced(found: list[Assertion]) -> list[Assertion]:

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Literal
 
 from agents.core.caching.texts import text_cache
-from agents.core.claims.attributes import MANY
+from agents.core.claims.attributes import MANY, is_name
 from agents.core.claims.grammar import is_reported
 from agents.core.claims.markers import announces_change, is_correction
 from agents.core.claims.subjects import SubjectKey, subject_key
@@ -129,10 +129,11 @@ def _conflict(new: ClaimAsserted, old: ClaimAsserted) -> Conflict | None:
     ours, theirs = denied(new), denied(old)
     if ours is not None or theirs is not None:
         return _denial(new, old, ours, theirs, fit)
-    if not (new.functional and old.functional) and not (changes and new.attribute not in MANY):
-        return None
-    if not (values_exclude(new, old) or (corrects and _free_to_differ(new, old))):
-        return None
+    if not (changes and _other_name(new, old)):
+        if not (new.functional and old.functional) and not (changes and new.attribute not in MANY):
+            return None
+        if not (values_exclude(new, old) or (corrects and _free_to_differ(new, old))):
+            return None
     kind: Literal["correction", "newer_value"] = "correction" if corrects else "newer_value"
     return Conflict(claim_id=old.claim_id, kind=kind, score=round(fit * min(new.confidence, old.confidence), 2))
 
@@ -211,6 +212,14 @@ def values_agree(a: ClaimAsserted, b: ClaimAsserted) -> bool:
         return True
     ours, theirs = typed_value(a), typed_value(b)
     return ours is not None and theirs is not None and same(ours, a.asserted_at, theirs, b.asserted_at)
+
+
+def _other_name(new: ClaimAsserted, old: ClaimAsserted) -> bool:
+    """Whether a user's own thing is called another: after `my plan is the basic one`, `now my plan is the premium`."""
+    both = (new, old)
+    named = all(is_name(each.value, each.lang) for each in both)
+    named = named and all((typed := typed_value(each)) is None or typed.kind == "person" for each in both)
+    return named and subject_key(new.subject).owned and not _contains(flatten(new.value), flatten(old.value))
 
 
 def _contains(one: str, other: str) -> bool:

@@ -21,6 +21,9 @@ _KEEPS = r"\W*(?:<<before>>\W+){0,3}<<keeping>>(?:[^:?]{0,25}:| (?:de |ai |for m
 _ACKNOWLEDGED = r"[,.;] ?<<acknowledged>>\W*$"
 
 
+_CLAUSE_ENDS = re.compile(r"[,;:]| (?=(?:and|but|so|then|e|mas|entao) )")
+
+
 @cache
 def _asking() -> re.Pattern[str]:
     return framed("questions", _ASKS)
@@ -54,6 +57,18 @@ def is_question(said: str) -> bool:
     if told(said) or _forgetting().match(flatten(composed(said))):
         return False
     return said.rstrip(" )\"'”").endswith("?") or _asking().match(flatten(composed(said))) is not None
+
+
+@cache
+def _requesting() -> re.Pattern[str]:
+    return framed("questions", r"\W*(?:<<before>>\W+){0,3}(?:<<asks>>|<<requesting>>)\b")
+
+
+def wants_an_answer(said: str, lang: str) -> bool:
+    """Whether a sentence of a message, or a clause of it, asks a question or requests something."""
+    parts = sentences(text.clip(said), lang)
+    clauses = (clause for part in parts for clause in _CLAUSE_ENDS.split(flatten(composed(part))))
+    return any(map(is_question, parts)) or any(_requesting().match(clause) for clause in clauses)
 
 
 @cache

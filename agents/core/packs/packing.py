@@ -221,8 +221,9 @@ def _skipped(report: Sequence[PartReport]) -> tuple[str, ...]:
 
 
 def _unknown(opened: JoinOpened, draft: Draft, missing: tuple[str, ...]) -> tuple[str, ...]:
-    """What the pack cannot tell: nothing was found, or a memory did not answer."""
-    nothing = (instructions.nothing_found(opened.lang),) if _evidence(opened, draft, missing) == "none" else ()
+    """What the pack cannot tell: nothing was found for a question, or a memory did not answer."""
+    lacks = _evidence(opened, draft, missing) == "none" and not opened.states
+    nothing = (instructions.nothing_found(opened.lang),) if lacks else ()
     if not missing:
         return nothing
     return (*nothing, instructions.degraded(missing, opened.lang, earlier=opened.looks_up is None))

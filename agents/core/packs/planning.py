@@ -184,4 +184,5 @@ def open_join(plan: RetrievalPlan, classified: DepthClassified, profile: QueryPr
         profile=profile,
         looks_up=any(source.memory_class not in STATE and source.skip is None for source in plan.sources),
         selection=1,
+        states=classified.states,
     )

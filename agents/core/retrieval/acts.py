@@ -10,7 +10,9 @@ from datetime import datetime
 from functools import cache
 from typing import Literal
 
+from agents.core.claims.attributes import is_name
 from agents.core.claims.extraction import assertions
+from agents.core.claims.markers import announces_change
 from agents.core.claims.subjects import subject_key
 from agents.core.language import text
 from agents.core.language.date_words import scan
@@ -109,10 +111,21 @@ def mentions(fact: Fact, turn: str, at: datetime, said: str, lang: str) -> Itera
         if is_question(sentence) or _KEEPS.search(flat):
             continue
         ends = any((found := _ending(name)) and found.search(flat) for name in fact.attributes)
+        ends = ends or _renames(fact, sentence, lang)
         clauses = (_masked(fact.stems, each, lang) for each in (sentence, *_CLAUSES.split(sentence)))
         about = tuple(dict.fromkeys(each for each in clauses if each is not None))
         if (about or ends) and len(sentence.split()) <= MAX_WORDS:
             yield Mention(fact.id, turn, at, about, ends)
+
+
+def _renames(fact: Fact, sentence: str, lang: str) -> bool:
+    """Whether a sentence says that the user's own thing is called another now."""
+    return fact.own and announces_change(sentence) and any(
+        {flatten(each.attribute), subject_key(each.subject).head} <= fact.attributes
+        and is_name(each.value, lang)
+        and not text.content_set(each.value, lang) <= fact.stems
+        for each in assertions(sentence, "user", lang)
+    )  # fmt: skip
 
 
 def _masked(stems: frozenset[str], said: str, lang: str) -> str | None:

@@ -534,8 +534,8 @@ export interface CorrectionSubmitted {
  * `parameters` are its subjects, its own named last. `needs_nothing`: memory has nothing to add to the answer.
  * `context`: the parts of the conversation that the message depends on, searched with it. `segment` is the probability
  * that a new segment begins (0-1), `resets` whether earlier turns are to be ignored, too; both are absent in older
- * records. `options` are those in force. `overload`: more messages came than could be
- * handled.
+ * records. `options` are those in force. `overload`: more messages came than could be handled. `states`: the message
+ * states something of its user's and asks nothing.
  *
  * `depth.message-classified.v1`
  */
@@ -570,6 +570,7 @@ export interface DepthClassified {
   segment?: number;
   options?: AppliedOptions;
   overload?: boolean;
+  states?: boolean;
 }
 
 /**
@@ -665,7 +666,8 @@ export interface FeedbackGiven {
  *
  * `looks_up`: whether memory is searched for an answer to the message. It is absent in records from before 0.2, whose
  * packs are made again by the rules of that time. `profile` is stored in the graph with the decision. `selection`: the
- * version of the rules that select the pack's evidence; absent in records from before there was one.
+ * version of the rules that select the pack's evidence; absent in records from before there was one. `states`: the
+ * message asks nothing, so that a pack without evidence lacks nothing.
  *
  * `retrieval.join-opened.v1`
  */
@@ -701,6 +703,7 @@ export interface JoinOpened {
   profile?: QueryProfile;
   looks_up?: boolean;
   selection: 1;
+  states?: boolean;
 }
 
 /**

@@ -107,7 +107,7 @@ def _show(pack: ContextPack, *, as_text: bool) -> None:
         return
     out = console()
     out.print(line(0, pack.query), style="bold")
-    out.print(line(1, f"depth {pack.depth_level.value}, confidence {pack.confidence:.2f}"))
+    out.print(line(1, f"depth {pack.depth_level.value}, confidence {pack.confidence:.2f}, message {pack.message_id}"))
     if pack.options is not None:
         out.print(line(1, options_text(pack.options)))
     for renderable in (*signal_lines(pack.signals), *pack_lines(pack)):

@@ -32,8 +32,8 @@ ARROWS: Mapping[str, str] = {
     "agents.core.quarantine": "",
     "agents.core.retrieval": "agents.core.caching agents.core.claims agents.core.language",
     "agents.core.packs": "agents.core.caching agents.core.language agents.core.retrieval",
-    "agents.core.assessment": """agents.core.caching agents.core.conversation agents.core.depth agents.core.language
-        agents.core.packs""",
+    "agents.core.assessment": """agents.core.caching agents.core.claims agents.core.conversation agents.core.depth
+        agents.core.language agents.core.packs""",
     "agents.ports": "agents.core.cognition agents.core.conversation agents.core.documents agents.core.language",
     "agents.cognition_model": """agents.concurrency agents.ports agents.core.cognition
         agents.core.cognition.prompts""",

@@ -56,6 +56,24 @@ def test_the_newest_assertion_is_offered_and_names_the_older_one(claims: list[Cl
         assert ["15" in each.value for each in found.instead_of] == [True]
 
 
+@pytest.mark.parametrize(
+    ("lang", "first", "then", "left"),
+    [
+        ("en", "My plan is Basic.", "My plan is now Premium.", ["Premium"]),
+        ("pt", "Meu plano é o básico.", "Agora meu plano é o premium.", ["o premium"]),
+        ("pt", "Meu time é o Grêmio.", "Agora meu time é o Inter.", ["Inter"]),
+        ("en", "My desk is by the window.", "Now my desk is white.", ["white", "by the window"]),
+        ("en", "My car is red.", "My car is now broken.", ["now broken", "red"]),
+        ("en", "My bank is Santander.", "My bank is Caixa.", ["Caixa", "Santander"]),
+    ],
+)
+def test_a_thing_of_ones_own_that_is_called_another_now_is_not_called_the_first(
+    lang: str, first: str, then: str, left: list[str]
+) -> None:
+    said_in = [*conversation(1, ("user", first), lang=lang), *conversation(2, ("user", then), lang=lang)]
+    assert values(said_in) == left
+
+
 @pytest.mark.covers("S0-75", "CF-40")
 def test_an_assistants_statement_is_neither_offered_nor_displaces_a_users() -> None:
     assert values(conversation(1, ("system", f"{X}dia 15"))) == []

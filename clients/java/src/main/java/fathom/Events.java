@@ -1146,8 +1146,9 @@ public final class Events {
      * `context`: the parts of the conversation that the message depends on, searched with it. `segment` is the
      * probability
      * that a new segment begins (0-1), `resets` whether earlier turns are to be ignored, too; both are absent in older
-     * records. `options` are those in force. `overload`: more messages came than could be
-     * handled.
+     * records. `options` are those in force. `overload`: more messages came than could be handled. `states`: the
+     * message
+     * states something of its user's and asks nothing.
      *
      * Its ce_type is depth.message-classified.v1.
      */
@@ -1183,6 +1184,7 @@ public final class Events {
             @JsonProperty("segment") Double segment,
             @JsonProperty("options") AppliedOptions options,
             @JsonProperty("overload") Boolean overload,
+            @JsonProperty("states") Boolean states,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
@@ -1287,7 +1289,8 @@ public final class Events {
      * whose
      * packs are made again by the rules of that time. `profile` is stored in the graph with the decision. `selection`:
      * the
-     * version of the rules that select the pack's evidence; absent in records from before there was one.
+     * version of the rules that select the pack's evidence; absent in records from before there was one. `states`: the
+     * message asks nothing, so that a pack without evidence lacks nothing.
      *
      * Its ce_type is retrieval.join-opened.v1.
      */
@@ -1324,6 +1327,7 @@ public final class Events {
             @JsonProperty("profile") QueryProfile profile,
             @JsonProperty("looks_up") Boolean looksUp,
             @JsonProperty("selection") long selection,
+            @JsonProperty("states") Boolean states,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
