@@ -5,9 +5,8 @@ Apart from the topology, which every command reads: the stages take half a secon
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, get_args
+from typing import Any
 
-from agents.cognition_model import CognitionModel, ModelRole
 from agents.concurrency import RetryUntil
 from agents.core.assessment.context_needs import AssessmentPolicy
 from agents.core.packs.planning import Limits
@@ -26,7 +25,6 @@ from agents.second_opinion import SecondOpinion
 from agents.stages.assembler import Assembler
 from agents.stages.assessor import Assessor
 from agents.stages.claims import ClaimsAgent
-from agents.stages.cognition import CognitionAgent
 from agents.stages.correction import CorrectionAgent
 from agents.stages.depth import DepthAgent
 from agents.stages.eraser import Eraser
@@ -40,7 +38,7 @@ from agents.stages.summariser import Summariser
 from agents.stages.tool_gate import ToolGate
 from agents.stages.writers import ConsultationWriter, KnowledgeWriter, SummaryWriter, WeightWriter, Writer
 from schemas.envelope import Received
-from streams import policies
+from streams import extensions, policies
 from streams.dependencies import Dependencies
 from streams.stores.settings import OWN
 
@@ -97,14 +95,6 @@ def _assessor(built: Dependencies) -> Assessor:
     return Assessor(built.clock, built.models.engine, model=ask and ask("assessment"), policy=policy)
 
 
-def _cognition_model(built: Dependencies) -> CognitionModel | None:
-    """The models of cognition; none where it is off or the tier asks for none."""
-    ask, tier = built.models.model, built.settings.rag_cograg_model_tier
-    if ask is None or tier == "fast" or not built.settings.rag_enable_cograg:
-        return None
-    return CognitionModel({role: ask(role) for role in get_args(ModelRole)}, tier)
-
-
 def _limits(built: Dependencies) -> Limits:
     return replace(built.settings.limits(), profiles=built.profiles)
 
@@ -139,8 +129,8 @@ BUILDERS: Mapping[str, Build] = {
     "summariser": lambda d: Summariser(d.working_sets, enabled=d.context.policy.enabled),
     "correction": lambda d: CorrectionAgent(d.graph, _references(d)),
     "feedback": lambda d: FeedbackAgent(d.graph, _references(d)),
-    "ingestion": lambda d: Ingestion(d.documents, admin=d.settings.public_writer),
-    "cognition": lambda d: CognitionAgent(d.index, d.graph, d.settings.cognition(), d.clock, _cognition_model(d)),
+    "ingestion": lambda d: Ingestion(d.documents, admin=d.settings.public_writer, referred=extensions.law()),
+    "cognition": extensions.deep_answers,
     "tool-gate": _tool_gate,
     "assessor": _assessor,
     "eraser": lambda d: Eraser(d.writer, d.index, d.weights),

@@ -14,9 +14,9 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from agents.core.cognition.opening import CognitionOptions
 from agents.core.packs.planning import Limits
 from agents.core.packs.tiers import with_latencies
+from agents.ports.cognition import CognitionOptions
 from schemas.assessment import ModelTier
 from schemas.base import DEFAULT_TENANT, sentence_of
 from schemas.cognition import CognitionFlags, CognitionLimits

@@ -35,7 +35,8 @@ FILTERS = (
     "detect_secrets.filters.heuristic.is_templated_secret",
 )
 # Lists of hashes, data and pages that are made: no place where anybody writes a secret, and long to read.
-MADE = ("deploy/requirements/", "agents/core/weights/", "bench/", "schemas/json/", "streams/edges/console/page/",
+MADE = ("deploy/requirements/", "agents/core/weights/", "agents/legal/weights/",
+        "bench/", "schemas/json/", "streams/edges/console/page/",
         "docs/benchmarks.json", "docs/openapi.json", "schemas/asyncapi.json")  # fmt: skip
 
 

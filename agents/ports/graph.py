@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from agents.core.cognition.recalled import ChunkPenalty, PassageLink, PastConsultation, ThemeFound
 from agents.core.conversation.erasure import Erasure
 from agents.core.language.dates import Span
+from agents.ports.cognition import ChunkPenalty, PassageLink, PastConsultation, ThemeFound
 from agents.ports.erasable import ConversationNodes
 from schemas.base import Conversation, Source
 from schemas.chat import Turn

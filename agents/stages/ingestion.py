@@ -11,6 +11,7 @@ import binascii
 from collections.abc import Sequence
 
 from agents.core.documents import kinds, knowledge
+from agents.core.documents.entities import DocumentEntities, no_references
 from agents.core.language.identification import first_language
 from agents.core.language.messages import DEFAULT
 from agents.errors import Rejected
@@ -24,10 +25,13 @@ SAMPLE_CHARS = 2_000
 
 
 class Ingestion:
-    """`admin` also takes documents of `_public`, which every tenant reads."""
+    """`admin` also takes documents of `_public`, which every tenant reads; `referred` finds what documents refer to."""
 
-    def __init__(self, reader: DocumentReader, *, admin: bool = False) -> None:
+    def __init__(
+        self, reader: DocumentReader, *, admin: bool = False, referred: DocumentEntities = no_references
+    ) -> None:
         self._reader = reader
+        self._referred = referred
         self._admin = admin
 
     async def handle(self, record: Received[DocumentSubmitted | DocumentDeleted]) -> Sequence[Outgoing]:
@@ -49,7 +53,12 @@ class Ingestion:
         recorded_at = document.created_at or record.envelope.time
         # A large document takes seconds of computation: not on the event loop that serves packs.
         batches = await asyncio.to_thread(
-            knowledge.knowledge_of, document, tenant=tenant, lang=lang, recorded_at=recorded_at
+            knowledge.knowledge_of,
+            document,
+            tenant=tenant,
+            lang=lang,
+            recorded_at=recorded_at,
+            referred=self._referred,
         )
         if not batches:
             raise Rejected("document_empty", f"the document {document.document_id!r} has no text to remember")

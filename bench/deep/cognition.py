@@ -19,12 +19,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from agents.core.cognition.opening import CognitionOptions
-from agents.core.cognition.route import step_after
+from agents.cognition.core.route import step_after
+from agents.cognition.stage import CognitionAgent
 from agents.core.language import text
 from agents.document_search import CANDIDATES, COLLECTION, by_block
+from agents.ports.cognition import CognitionOptions
 from agents.ports.passages import Passage, PassageQuery
-from agents.stages.cognition import CognitionAgent
 from bench import filling
 from bench.filling import Texts
 from bench.measure import finish, percentile, say, spread

@@ -15,10 +15,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from agents.core.legal.legal_tokens import LegalToken, tokens
-from agents.core.legal.mention_features import features
-from agents.core.legal.mentions import spans
-from agents.core.legal.sequence_models import OUTSIDE, SequenceTable
+from agents.legal.legal_tokens import LegalToken, tokens
+from agents.legal.mention_features import features
+from agents.legal.mentions import spans
+from agents.legal.sequence_models import OUTSIDE, SequenceTable
 from bench.fit.fitting import FOLDS, WEIGHTS
 from bench.fit.playing import Item, items
 from streams.evaluation.scoring_texts import legal_entities
@@ -204,7 +204,7 @@ def write(table: SequenceTable, measured: Mapping[str, object]) -> None:
         for name, row in table.weights.items()
     )
     text = json.dumps(head, indent=1, ensure_ascii=False).removesuffix("\n}") + f',\n "weights": {{\n{rows}\n }}\n}}\n'
-    (WEIGHTS / "legal_mentions.json").write_text(text, "utf-8")
+    (WEIGHTS.parents[1] / "legal" / "weights" / "legal_mentions.json").write_text(text, "utf-8")
 
 
 if __name__ == "__main__":

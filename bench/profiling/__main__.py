@@ -38,7 +38,7 @@ CAUSES: tuple[tuple[str, str], ...] = (
     ("stage: retrieval", r"agents/retrievers/"),
     ("stage: assembler", r"agents/stages/assembler\.py"),
     ("stage: presenter", r"agents/stages/presenter\.py"),
-    ("stage: cognition", r"agents/stages/cognition\.py"),
+    ("stage: cognition", r"agents/cognition/stage\.py"),
     ("stage: claims", r"agents/stages/claims\.py"),
     ("stage: summariser", r"agents/stages/summariser\.py"),
     ("stage: indexer", r"agents/stages/indexer\.py"),

@@ -7,16 +7,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 
+from agents.cognition.decomposition.parts import replaced
+from agents.cognition.decomposition.tree import decompose
 from agents.core.assessment import context_needs as assessment
 from agents.core.claims import lifecycle
 from agents.core.conversation.utterances import Utterance
-from agents.core.decomposition.parts import replaced
-from agents.core.decomposition.tree import decompose
 from agents.core.depth.levels import D1_NAMES, DECIDING
 from agents.core.documents import entities
 from agents.core.language import contradiction as sentences
-from agents.core.legal import mentions as legal
 from agents.core.tools import slot_carryover
+from agents.legal import mentions as legal
+from agents.legal.references import legal_references
 from schemas.assessment import QueryType
 from schemas.base import Conversation, Source
 from schemas.cognition import CognitionLimits, CognitiveTree
@@ -122,7 +123,7 @@ def legal_entities(item: Item) -> Iterator[Item]:
     """`spans`: mentions of law, and the people and organisations that documents are indexed by."""
     text = text_of(item)
     spans = {(each.start, each.end, LEGAL_TYPES[each.kind]) for each in legal.mentions(text)}
-    for named in entities.entities(text):
+    for named in entities.entities(text, legal_references):
         if (kind := NAMED_TYPES.get(named.kind)) and (start := text.find(named.name)) >= 0:
             spans.add((start, start + len(named.name), kind))
     yield {

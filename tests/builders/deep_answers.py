@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from agents.stages import cognition
+from agents.cognition import stage as cognition
 from schemas.cognition import CognitiveState, Node
 from schemas.topics import ANSWERS_OUT, CONTEXT_PACKS
 from streams.edges.client.deep_answers import LETTERS_OF_RUNS

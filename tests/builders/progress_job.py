@@ -18,6 +18,7 @@ from agents.core.progress.message_events import MessageEvents, TimedEvent
 from agents.core.progress.reduction import snapshot
 from schemas.progress import ProgressMade
 from schemas.topics import COGNITION_STEPS, CONTEXT_PACKS, PACKS_PARTIAL, RETRIEVAL_PLANS
+from streams import extensions
 from streams.edges.http.events.message_progress import MessageProgress
 from streams.testing.pipeline import Pipeline
 from streams.topology import SPLIT
@@ -58,7 +59,7 @@ def told(fathom: Pipeline) -> list[TimedEvent]:
     plans = {plan.event.pack_id: plan for plan in fathom.events(RETRIEVAL_PLANS)}
     found: list[TimedEvent] = []
     for plan in plans.values():
-        message = MessageEvents(plan, fathom.settings.cognition())
+        message = MessageEvents(plan, extensions.run_of(plan.event, fathom.settings.cognition()))
         found += [message.first, *(each for record in records for each in message.of(record))]
     return found
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from agents.core.cognition.recalled import PassageLink, ThemeFound
 from agents.core.language.text import content_words
+from agents.ports.cognition import PassageLink, ThemeFound
 from schemas.learning import GraphRef, SubQuestion
 from schemas.memory import ChunkEntry, EntityMention, KnowledgeRecorded, LegalEntry, Theme, ThemeShare
 from streams.stores.graph import cognition_reads

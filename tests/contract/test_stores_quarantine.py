@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from agents.core.cognition.recalled import ThemeFound
 from agents.core.language.text import content_words
 from agents.core.quarantine.sources import Quarantines
+from agents.ports.cognition import ThemeFound
 from schemas.memory import ConceptEntry, DefinitionEntry, ProcessEntry, Profile, ProfileEntry, StepEntry
 from streams.quarantine.graph import hiding_graph
 from tests.contract.test_stores_graph import (  # noqa: F401  (a fixture is used by its name)

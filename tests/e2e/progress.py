@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import httpx
 
-from agents.core.cognition.opening import CognitionOptions
+from agents.ports.cognition import CognitionOptions
 from schemas.progress import ProgressMade
 from streams.edges.http.events.progress_tail import ProgressTail
 from tests.e2e.calls import MARKDOWN, taken

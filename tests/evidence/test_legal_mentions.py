@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from agents.core.legal.mentions import KINDS, mentions
+from agents.legal.mentions import KINDS, mentions
 from tests.checkout import ROOT
 
 SENTENCES = ROOT / "bench" / "legal_mentions" / "sentences.txt"

@@ -3,8 +3,8 @@
 from typing import Any
 from urllib.parse import unquote
 
-from agents import evidence_sources
-from agents.core.cognition import memory_store, planner
+from agents.cognition import evidence_sources
+from agents.cognition.core import memory_store, planner
 from schemas.cognition import CognitionStep
 from schemas.learning import ConsultationRecorded
 from schemas.topics import ANSWERS_OUT, COGNITION_STEPS, MEMORY_CONSULTATIONS

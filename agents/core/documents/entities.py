@@ -1,12 +1,12 @@
-"""Named entities of a passage: people, organisations, acronyms, legal references; by capitals, without a model."""
+"""Named entities of a passage: people, organisations, acronyms by their capitals; and what it refers to, by a port."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal, Protocol
 
 from agents.core.language.sentences import word_set
 from agents.core.language.text import fold
-from agents.core.legal.references import legal_references
 
 MAX_ENTITIES = 20
 
@@ -15,6 +15,40 @@ MAX_ENTITIES = 20
 class Entity:
     name: str
     kind: str
+
+
+class DocumentReference(Protocol):
+    """What a text refers to: a case, a ruling or a provision of a law; `name` is the same for every spelling."""
+
+    @property
+    def kind(self) -> Literal["processo", "jurisprudencia", "dispositivo"]: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def start(self) -> int: ...
+
+    @property
+    def court(self) -> str: ...
+
+    @property
+    def law(self) -> str: ...
+
+    @property
+    def article(self) -> str: ...
+
+
+class DocumentEntities(Protocol):
+    """A field of knowledge that finds what its documents refer to, such as law."""
+
+    def __call__(self, text: str, /) -> Sequence[DocumentReference]:
+        """The references of a text in order, every mention."""
+
+
+def no_references(_: str, /) -> Sequence[DocumentReference]:
+    """The references where no field of knowledge is registered."""
+    return ()
 
 
 _WORD = r"[A-ZÀ-Ý][a-zà-ÿ][\w’'-]*"
@@ -42,10 +76,10 @@ _NO_NAME = word_set(
 )
 
 
-def entities(text: str) -> tuple[Entity, ...]:
-    """The entities of a passage, each once, legal references first; at most 20."""
+def entities(text: str, referred: DocumentEntities = no_references) -> tuple[Entity, ...]:
+    """The entities of a passage, each once, what it refers to first; at most 20."""
     plain = _MARKS.sub("", _CODE.sub(" ", text))
-    references = [Entity(each.name, each.kind) for each in legal_references(plain)]
+    references = [Entity(each.name, each.kind) for each in referred(plain)]
     said = " ".join(fold(each.name) for each in references)
     names = [each for each in _names(plain) if fold(each.name) not in said]
     found = {(fold(each.name), each.kind): each for each in [*references, *names]}

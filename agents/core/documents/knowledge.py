@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from datetime import datetime
 from hashlib import sha256
 
-from agents.core.documents import legal_references
+from agents.core.documents import references
 from agents.core.documents.blocks import Block, blocks, headings
 from agents.core.documents.comments import without_comments
-from agents.core.documents.entities import entities
+from agents.core.documents.entities import DocumentEntities, entities, no_references
 from agents.core.documents.markup import unescaped, without_markup
 from agents.core.documents.passages import DocumentPassage, by_words, passages
 from agents.core.documents.terms import Procedure, definitions, procedures, related
@@ -40,16 +40,21 @@ PATH_JOINT = " › "
 
 
 def knowledge_of(
-    document: DocumentSubmitted, *, tenant: str, lang: str, recorded_at: datetime
+    document: DocumentSubmitted,
+    *,
+    tenant: str,
+    lang: str,
+    recorded_at: datetime,
+    referred: DocumentEntities = no_references,
 ) -> tuple[KnowledgeRecorded, ...]:
-    """The knowledge of a document, in batches of at most 40 entries.
+    """The knowledge of a document, in batches of at most 40 entries; `referred` finds what its text refers to.
 
     Raises `Rejected` (document_empty, document_too_large) for a text that is blank or over 2 MB.
     """
     about: tuple[Theme, ...] = ()
     entries = _profile(document, tenant, lang, recorded_at)
     if not entries:
-        about, entries = _read(document, tenant, lang, recorded_at)
+        about, entries = _read(document, tenant, lang, recorded_at, referred)
     digest = _digest(document)
     return tuple(
         KnowledgeRecorded(
@@ -109,7 +114,7 @@ def _common(document: DocumentSubmitted, lang: str, recorded_at: datetime) -> di
 
 
 def _read(
-    document: DocumentSubmitted, tenant: str, lang: str, recorded_at: datetime
+    document: DocumentSubmitted, tenant: str, lang: str, recorded_at: datetime, referred: DocumentEntities
 ) -> tuple[tuple[Theme, ...], list[Entry]]:
     text = _checked(document)
     found = blocks(text) or [Block((), "text", part) for part in by_words("\n".join(headings(text)) or text.strip())]
@@ -118,10 +123,10 @@ def _read(
     title = _title(document)
     about = themes(found, title, lang)
     return _as_events(about), [
-        *_chunks(title, passages(found, lang), place, common),
+        *_chunks(title, passages(found, lang), place, common, referred),
         *_defined(found, lang, place, common),
         *(_process(procedure, place, common) for procedure in procedures(found, lang)),
-        *legal_references.entries(found, about, lang, common),
+        *references.entries(found, about, lang, common, referred),
     ]
 
 
@@ -146,7 +151,11 @@ def _checked(document: DocumentSubmitted) -> str:
 
 
 def _chunks(
-    title: str, found: Iterable[DocumentPassage], place: tuple[str, str], common: dict[str, object]
+    title: str,
+    found: Iterable[DocumentPassage],
+    place: tuple[str, str],
+    common: dict[str, object],
+    referred: DocumentEntities,
 ) -> list[ChunkEntry]:
     # The n-th passage with the same words is another passage; its position in the document is not part of its id.
     seen: Counter[tuple[tuple[str, ...], str]] = Counter()
@@ -163,7 +172,9 @@ def _chunks(
                 context=passage.context,
                 page=passage.page,
                 block=passage.block,
-                entities=tuple(EntityMention(name=each.name, kind=each.kind) for each in entities(passage.text)),
+                entities=tuple(
+                    EntityMention(name=each.name, kind=each.kind) for each in entities(passage.text, referred)
+                ),
                 **common,
             )
         )

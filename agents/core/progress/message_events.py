@@ -1,12 +1,9 @@
 """The progress of one message, from the records of its pack and of its cognitive run."""
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple, cast
+from typing import NamedTuple, Protocol, cast
 
-from agents.core.cognition import planner
-from agents.core.cognition.opening import CognitionOptions, job_id_of
 from agents.core.packs import join
-from agents.core.progress.cognition_progress import cognition_events
 from agents.core.progress.pack_progress import PackEvents
 from schemas.base import Conversation, Event
 from schemas.cognition import CognitionStep
@@ -23,19 +20,30 @@ class TimedEvent(NamedTuple):
     event: ProgressMade
 
 
+class RunEvents(Protocol):
+    """The events of the cognitive run for a message; `is_awaited` says whether one is opened."""
+
+    job_id: str
+    is_awaited: bool
+
+    def of(self, step: CognitionStep) -> Iterable[ProgressMade]:
+        """The events of a step, numbered."""
+
+
 class MessageEvents:
     """The events of one message, each once, however often its records come.
 
     They and their numbers follow from the records alone: every process finds the same.
     """
 
-    def __init__(self, plan: Received[RetrievalPlan], options: CognitionOptions) -> None:
-        """`options` say whether a cognitive run is opened for the message."""
+    def __init__(self, plan: Received[RetrievalPlan], run: RunEvents | None) -> None:
+        """`run` makes the events of the message's cognitive run; None where nothing knows of such runs."""
         self.plan = plan.event
         self.where: Conversation = plan.conversation(self.plan.client_id, self.plan.conversation_id)
-        self.has_run = planner.opens_run(self.plan, options)
+        self.has_run = run is not None and run.is_awaited
         self._pack = PackEvents(self.plan, cognition=self.has_run)
-        self.job_id = job_id_of(self.plan)
+        self._run = run
+        self.job_id = run.job_id if run is not None else ""
         self._last_of_run = 0
         self.first = TimedEvent(plan.timestamp, self._pack.planned)
 
@@ -43,8 +51,8 @@ class MessageEvents:
         """The new events that follow from a record; none from one of another message."""
         event = record.event
         if isinstance(event, CognitionStep):
-            if event.job_id == self.job_id:
-                yield from self._of_run(record.timestamp, cognition_events(event))
+            if self._run is not None and event.job_id == self.job_id:
+                yield from self._of_run(record.timestamp, self._run.of(event))
         elif getattr(event, "pack_id", None) != self.plan.pack_id:
             return
         elif isinstance(event, PartFound | PartsFound | PackInputs):

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from agents.core.cognition.recalled import ChunkPenalty, PassageLink, PastAnswer, PastConsultation, ThemeFound
 from agents.core.language.text import fold
+from agents.ports.cognition import ChunkPenalty, PassageLink, PastAnswer, PastConsultation, ThemeFound
 from schemas.items import ACCESS_ORDER, AccessLevel
 from streams.stores.graph import cognition_queries as queries
 from streams.stores.graph.knowledge_rows import entity_id

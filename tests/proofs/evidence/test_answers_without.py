@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.core.cognition import reasoner
+from agents.cognition.core import reasoner
 from tests.evidence.test_deep_answers import DeepMemory, Measure, Rows, right, silent, telling
 
 

@@ -27,15 +27,15 @@ FRAMES = (
     "agents.context",
     "agents.references",
     "agents.erasures",
-    "agents.cognition_model",
     "agents.document_search",
     "agents.access_levels",
     "agents.turn_search",
-    "agents.evidence_sources",
-    "agents.consultation_memory",
     "agents.second_opinion",
     "agents.concurrency",
 )
+# What may be left out (`streams.extensions`), and the rules of it: deep answers read laws.
+OPTIONAL = ("agents.cognition", "agents.legal")
+OPTIONAL_RULES = ("agents.legal", *(f"agents.cognition.{name}" for name in ("core", "decomposition", "verification")))
 RUNTIME = ("streams.faust",)
 # Beside the standard library. Those that agents may use are functions of a text: no I/O, no state.
 MAY_IMPORT = {"schemas": ("pydantic", "orjson"), "agents": ("Stemmer", "sentencex", "jinja2")}
@@ -146,8 +146,15 @@ def _between_agents(module: str, imported: str) -> str | None:
     # `from agents import x` is judged by `agents.x`. Errors know nothing of ours, so whoever raises may know them.
     if imported == "agents" or in_any(imported, ("agents.core", "agents.errors")):
         return "errors know nothing of ours" if module == "agents.errors" else None
-    if within(module, "agents.core"):
+    if within(module, "agents.core") or (
+        in_any(module, OPTIONAL_RULES) and not in_any(imported, (*OPTIONAL_RULES, "agents.ports.cognition"))
+    ):
         return "the rules know no agent and no port"
+    if in_any(imported, OPTIONAL):
+        known = within(module, "agents.cognition") or (
+            within(module, "agents.legal") and within(imported, "agents.legal")
+        )
+        return None if known else "only streams.extensions knows what may be left out"
     if module in ("agents.errors", "agents.ports"):
         return "ports and errors know only the rules"
     return None if in_any(imported, FRAMES) else "agents talk by topic, they do not import each other"
@@ -256,6 +263,9 @@ BAD = [
     ("agents/stages/depth.py", "from aiokafka.errors import KafkaError", "knows nothing of aiokafka"),
     ("agents/stages/depth.py", "from . import planner", "absolute"),
     ("agents/core/depth/levels.py", "from agents.ports import Clock", "no port"),
+    ("agents/stages/ingestion.py", "from agents.legal.references import legal_references", "left out"),
+    ("agents/legal/references.py", "from agents.cognition.core import planner", "left out"),
+    ("agents/cognition/core/planner.py", "from agents.ports.graph import GraphReader", "no port"),
     ("agents/errors.py", "from agents.core import text", "nothing of ours"),
     ("agents/core/depth/levels.py", "import neo4j", "knows nothing of neo4j"),
     ("agents/ports.py", "from agents.retrievers.base import Found", "only the rules"),

@@ -19,52 +19,50 @@ ARROWS: Mapping[str, str] = {
     "agents.core.conversation": "agents.core.caching agents.core.language",
     "agents.core.claims": "agents.core.caching agents.core.conversation agents.core.language",
     "agents.core.depth": "agents.core.caching agents.core.claims agents.core.conversation agents.core.language",
-    "agents.core.legal": "agents.core.language",
-    "agents.core.documents": "agents.core.language agents.core.legal agents.errors",
-    "agents.core.decomposition": "agents.core.language agents.core.legal",
-    "agents.core.verification": "agents.core.caching agents.core.language agents.core.legal",
-    "agents.core.cognition": """agents.core.decomposition agents.core.documents agents.core.language agents.core.legal
-        agents.core.retrieval agents.core.verification agents.errors""",
-    "agents.core.cognition.prompts": """agents.core.cognition agents.core.decomposition agents.core.language
-        agents.core.legal agents.core.verification""",
-    "agents.core.progress": "agents.core.cognition agents.core.language agents.core.packs",
+    "agents.core.documents": "agents.core.language agents.errors",
+    "agents.core.progress": "agents.core.packs",
     "agents.core.tools": "agents.core.caching agents.core.conversation agents.core.language",
     "agents.core.quarantine": "",
     "agents.core.retrieval": "agents.core.caching agents.core.claims agents.core.language",
     "agents.core.packs": "agents.core.caching agents.core.language agents.core.retrieval",
     "agents.core.assessment": """agents.core.caching agents.core.claims agents.core.conversation agents.core.depth
         agents.core.language agents.core.packs""",
-    "agents.ports": "agents.core.cognition agents.core.conversation agents.core.documents agents.core.language",
-    "agents.cognition_model": """agents.concurrency agents.ports agents.core.cognition
-        agents.core.cognition.prompts""",
+    # Law and deep answers: nothing knows them but `streams.extensions`, which does without them, too.
+    "agents.legal": "agents.core.language",
+    "agents.cognition.decomposition": "agents.core.language agents.legal",
+    "agents.cognition.verification": "agents.core.caching agents.core.language agents.legal",
+    "agents.cognition.core": """agents.cognition.decomposition agents.cognition.verification agents.core.documents
+        agents.core.language agents.core.retrieval agents.errors agents.legal agents.ports""",
+    "agents.cognition.core.prompts": """agents.cognition.core agents.cognition.decomposition
+        agents.cognition.verification agents.core.language agents.legal""",
+    "agents.cognition.progress": "agents.cognition.core agents.core.language agents.core.progress agents.ports",
+    "agents.cognition": """agents.cognition.core agents.cognition.core.prompts agents.concurrency
+        agents.core.retrieval agents.document_search agents.errors agents.ports agents.turn_search""",
+    "agents.ports": "agents.core.conversation agents.core.documents agents.core.language",
     "agents.context": "agents.core.conversation agents.errors agents.ports",
     "agents.references": "agents.concurrency agents.errors agents.ports",
     "agents.erasures": "agents.core.conversation agents.ports",
     "agents.document_search": "agents.ports",
     "agents.access_levels": "agents.errors agents.ports agents.core.caching",
     "agents.turn_search": "agents.ports agents.core.language agents.core.retrieval",
-    "agents.evidence_sources": """agents.concurrency agents.document_search agents.errors agents.ports
-        agents.turn_search agents.core.cognition agents.core.retrieval""",
-    "agents.consultation_memory": "agents.concurrency agents.core.cognition agents.errors agents.ports",
     "agents.second_opinion": "agents.concurrency agents.core.conversation agents.core.depth agents.ports",
     "agents.retrievers": """agents.access_levels agents.concurrency agents.context agents.document_search agents.errors
         agents.ports agents.turn_search agents.core.claims agents.core.conversation agents.core.documents
         agents.core.language agents.core.packs agents.core.retrieval""",
-    "agents.stages": """agents.cognition_model agents.concurrency agents.consultation_memory agents.context
-        agents.erasures agents.errors agents.evidence_sources agents.ports agents.references agents.second_opinion
-        agents.core.assessment agents.core.claims agents.core.cognition agents.core.conversation agents.core.depth
-        agents.core.documents agents.core.language agents.core.packs agents.core.retrieval
-        agents.core.tools""",
-    "streams.config": "agents.core.cognition agents.core.packs",
+    "agents.stages": """agents.concurrency agents.context agents.erasures agents.errors agents.ports agents.references
+        agents.second_opinion agents.core.assessment agents.core.claims agents.core.conversation agents.core.depth
+        agents.core.documents agents.core.language agents.core.packs agents.core.retrieval agents.core.tools""",
+    "streams.config": "agents.core.packs agents.ports",
     "streams.policies": "agents.core.assessment agents.core.packs streams.config",
     "streams.dependencies": """agents.context agents.core.packs agents.core.quarantine agents.ports streams.config
         streams.documents streams.models""",
     "streams.quarantine": """agents.context agents.core.caching agents.core.conversation agents.core.packs
         agents.core.quarantine agents.ports streams.dependencies streams.stores streams.stores.graph""",
     "streams.stage": "agents.ports streams.builders streams.dependencies streams.quarantine",
-    "streams.builders": """agents.cognition_model agents.concurrency agents.core.assessment agents.core.packs
-        agents.core.tools agents.ports agents.references agents.retrievers agents.second_opinion agents.stages
-        streams.dependencies streams.policies streams.stores""",
+    "streams.extensions": "agents.core.documents agents.core.progress agents.ports streams.dependencies",
+    "streams.builders": """agents.concurrency agents.core.assessment agents.core.packs agents.core.tools agents.ports
+        agents.references agents.retrievers agents.second_opinion agents.stages streams.dependencies
+        streams.extensions streams.policies streams.stores""",
     "streams.topology": "streams.stage",
     "streams.registry": "agents.errors",
     "streams.telemetry": "agents.core.caching streams.config streams.version",
@@ -75,7 +73,7 @@ ARROWS: Mapping[str, str] = {
     "streams.documents": "agents.core.documents agents.core.language agents.errors streams.child_process",
     "streams.models": "agents.errors agents.ports streams.config streams.stores streams.telemetry",
     "streams.stores": "agents.concurrency agents.core.caching agents.core.language agents.errors",
-    "streams.stores.graph": """agents.concurrency agents.core.claims agents.core.cognition agents.core.conversation
+    "streams.stores.graph": """agents.concurrency agents.core.claims agents.core.conversation
         agents.core.language agents.errors agents.ports streams.config streams.stores streams.telemetry""",
     "streams.stores.graph.embedded": "agents.errors streams.stores streams.stores.graph",
     "streams.stores.passages": """agents.concurrency agents.core.caching agents.core.language agents.core.retrieval
@@ -121,7 +119,7 @@ ARROWS: Mapping[str, str] = {
         streams.stores streams.stores.graph.embedded streams.stores.passages streams.stores.sessions
         streams.topology streams.views""",
     "streams.evaluation": """agents.core.assessment agents.core.claims agents.core.conversation
-        agents.core.decomposition agents.core.depth agents.core.documents agents.core.language agents.core.legal
+        agents.cognition.decomposition agents.core.depth agents.core.documents agents.core.language agents.legal
         agents.core.packs agents.core.tools agents.ports agents.retrievers streams.stores.passages
         streams.testing streams.topology""",
     "streams.edges.console": "streams.web_pages",
@@ -140,8 +138,8 @@ ARROWS: Mapping[str, str] = {
     "streams.edges.http.endpoints": """agents.core.documents agents.core.packs agents.errors agents.ports agents.stages
         streams.edges.audit streams.edges.client streams.edges.http streams.edges.operations streams.explanations
         streams.kafka""",
-    "streams.edges.http.events": """agents.core.cognition agents.core.progress streams.edges.client streams.edges.http
-        streams.kafka streams.telemetry""",
+    "streams.edges.http.events": """agents.core.progress agents.ports streams.edges.client streams.edges.http
+        streams.kafka streams.telemetry streams.extensions""",
     "streams.edges.http.openai": """agents.core.caching streams.config streams.edges.client streams.edges.http
         streams.policies streams.telemetry""",
     "streams.edges.http.app": """agents.ports agents.stages streams.config streams.documents streams.edges.canary

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from agents.stages import cognition
+from agents.cognition import stage as cognition
 from schemas.cognition import CognitionStep, CognitiveState, DeepAnswer, Node
 from schemas.topics import ANSWERS_OUT, COGNITION_STEPS, MEMORY_CONSULTATIONS
 from streams.telemetry.metrics import REGISTRY

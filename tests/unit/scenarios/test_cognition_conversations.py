@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agents.core.cognition import memory_store
+from agents.cognition.core import memory_store
 from agents.errors import Unavailable
 from schemas.chat import AnswerGiven
 from schemas.cognition import DEEP, CognitionStep, Node

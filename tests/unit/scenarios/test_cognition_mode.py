@@ -4,7 +4,7 @@ from typing import Any, get_args
 
 import pytest
 
-from agents.cognition_model import ModelRole
+from agents.cognition.model import ModelRole
 from schemas.cognition import CognitionStep, DeepAnswer, Node
 from schemas.progress import ProgressMade
 from schemas.topics import ANSWERS_OUT, COGNITION_STEPS, CONTEXT_PACKS

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from agents.cognition_model import CognitionModel, ModelRole
-from agents.core.cognition.prompts import decomposing, integrating, reasoning
+from agents.cognition.core.prompts import decomposing, integrating, reasoning
+from agents.cognition.model import CognitionModel, ModelRole
 from agents.errors import Unavailable
 from schemas.assessment import ModelTier
 from schemas.cognition import CognitionStep, DeepAnswer, Node

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from agents.core.cognition import planner
-from agents.core.cognition.route import max_steps
+from agents.cognition import stage as cognition
+from agents.cognition.core import planner
+from agents.cognition.core.route import max_steps
 from agents.core.progress.message_events import MessageEvents
 from agents.core.progress.reduction import reduced, snapshot
 from agents.errors import Rejected
-from agents.stages import cognition
 from schemas.cognition import Node
 from schemas.progress import TERMINAL, ProgressMade
 from schemas.topics import (
@@ -22,6 +22,7 @@ from schemas.topics import (
     RETRIEVAL_PLANS,
     dead_letter_topic,
 )
+from streams import extensions
 from streams.stage import Stage
 from streams.testing.pipeline import Pipeline
 from streams.topology import CHAINED, SPLIT
@@ -75,7 +76,7 @@ def test_with_cognition_off_there_is_no_event_of_it(fathom: Pipeline) -> None:
 def test_what_is_in_the_log_twice_is_told_once(fathom: Pipeline) -> None:
     fathom.say(QUESTION)
     [plan] = fathom.events(RETRIEVAL_PLANS)
-    message = MessageEvents(plan, fathom.settings.cognition())
+    message = MessageEvents(plan, extensions.run_of(plan.event, fathom.settings.cognition()))
     records = [record for topic in (PACKS_PARTIAL, CONTEXT_PACKS, COGNITION_STEPS) for record in fathom.events(topic)]
     once = [each for record in records for each in message.of(record)]
     assert [message.first.event, *(each.event for each in once)] == events(fathom)
@@ -152,7 +153,7 @@ def test_a_run_that_fails_before_its_first_step_says_so(fathom: Pipeline, monkey
 
 
 def test_a_run_without_an_end_fails_once_at_its_last_step(fathom: Pipeline, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agents.core.cognition.route.LINEAR", dict.fromkeys(Node, Node.MEMORY_CHECK))
+    monkeypatch.setattr("agents.cognition.core.route.LINEAR", dict.fromkeys(Node, Node.MEMORY_CHECK))
     fathom.say(QUESTION)
     [last] = [event for event in of_run(fathom) if event.type in TERMINAL]
     steps = [each.event for each in fathom.events(COGNITION_STEPS)]

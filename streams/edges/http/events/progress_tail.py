@@ -15,8 +15,8 @@ from typing import Any
 from aiokafka import ConsumerRecord
 from aiokafka.errors import KafkaError
 
-from agents.core.cognition.opening import CognitionOptions
 from agents.core.progress.message_events import MessageEvents
+from agents.ports.cognition import CognitionOptions
 from schemas import codec
 from schemas.base import Conversation, entity_key
 from schemas.codec import Undecodable
@@ -31,6 +31,7 @@ from schemas.topics import (
     RETRIEVAL_PLANS,
     Topic,
 )
+from streams import extensions
 from streams.edges.client import clients, known
 from streams.edges.client.errors import DOWN, CommandFailed
 from streams.edges.http.events.message_progress import MessageProgress
@@ -223,7 +224,7 @@ class ProgressTail:
         """The progress of a message, as far as the log has it; None for one that was erased meanwhile."""
         watched = self._watched.get(plan.event.pack_id)
         if watched is None:
-            told = MessageEvents(plan, self._options)
+            told = MessageEvents(plan, extensions.run_of(plan.event, self._options))
             watched = self._watched[plan.event.pack_id] = _Watched(told, MessageProgress(told.has_run))
             watched.reading = asyncio.create_task(self._read(watched))
         watched.progress.watchers += 1

@@ -106,6 +106,5 @@ def test_a_table_says_where_its_weights_come_from_and_nothing_restricted_is_amon
     assert not {"sgd", "canard", "locomo", "repairqa"} & set(says["fitted_on"])
     assert (ROOT / says["script"]).is_file()
     assert says["cross_validated"]
-    if path.stem != "legal_mentions":  # a chain over words, which `agents.core.legal.mentions` reads
-        of_vectors = path.stem in SURE  # a weight for each number of a vector
-        assert len(table(path.stem).weights) == len(says["weights"]) <= (SIZE if of_vectors else 150)
+    of_vectors = path.stem in SURE  # a weight for each number of a vector
+    assert len(table(path.stem).weights) == len(says["weights"]) <= (SIZE if of_vectors else 150)

@@ -1,4 +1,4 @@
-"""Themes, names and legal references of a document, found without a model."""
+"""Themes and names of a document, found without a model."""
 
 from typing import Any
 
@@ -6,9 +6,7 @@ import pytest
 
 from agents.core.documents.entities import entities
 from agents.core.documents.knowledge import knowledge_of
-from agents.core.legal.references import legal_references
-from schemas.memory import ChunkEntry, ConceptEntry, KnowledgeRecorded, LegalEntry, Theme
-from tests.builders.examples import few
+from schemas.memory import ConceptEntry, KnowledgeRecorded, Theme
 from tests.unit.core.documents.test_knowledge import HANDBOOK, NOON, document
 
 LAWSUIT = """PETIÇÃO INICIAL
@@ -32,11 +30,6 @@ def recorded(text: str, lang: str = "pt", **fields: Any) -> tuple[KnowledgeRecor
 
 def themes(text: str, lang: str = "pt", **fields: Any) -> list[Theme]:
     return [theme for batch in recorded(text, lang, **fields) for theme in batch.themes]
-
-
-def legal(text: str) -> dict[str, LegalEntry]:
-    found = [entry for batch in recorded(text) for entry in batch.entries]
-    return {entry.reference: entry for entry in found if isinstance(entry, LegalEntry)}
 
 
 @pytest.mark.covers("AC-83", "S2-73", "S2-78", "S2-86")
@@ -98,45 +91,6 @@ def test_themes_are_said_once_whatever_the_number_of_batches():
     assert len(batches[0].themes) <= 60
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("o processo 0001234-56.2024.8.26.0100 corre", ["0001234-56.2024.8.26.0100"]),
-        ("art. 5º, inciso X, da Constituição Federal", ["Constituição Federal, art. 5º"]),
-        ("o art. 5º da CF/88", ["Constituição Federal, art. 5º"]),
-        ("Lei nº 8.112, de 11 de dezembro de 1990, art. 10", ["Lei nº 8.112/1990, art. 10"]),
-        ("a Lei 8112/90", ["Lei nº 8.112/1990"]),
-        ("o artigo 186 do Código Civil", ["Código Civil, art. 186"]),
-        ("art. 7º-A da Lei Complementar nº 101/2000", ["Lei Complementar nº 101/2000, art. 7-A"]),
-        ("no REsp 1234567/SP", ["REsp 1.234.567/SP"]),
-        ("a Súmula Vinculante 13 e a Súmula 331 do TST", ["Súmula Vinculante 13", "Súmula 331 do TST"]),
-        ("o RE 574.706 e a ADI 4.277", ["RE 574.706", "ADI 4.277"]),
-        ("o art. 3 do contrato, que a lei permite", []),
-        ("ligue 0800-123456, processo 12345", []),
-    ],
-)
-def test_legal_references_have_one_name_whatever_their_spelling(text, expected):
-    assert [each.name for each in legal_references(text)] == expected
-
-
-@pytest.mark.covers("S2-77", "S2-79", "S2-80")
-def test_a_legal_document_names_its_cases_rulings_and_provisions_under_their_themes():
-    found = legal(LAWSUIT)
-    assert {entry.reference_kind for entry in found.values()} == {"processo", "jurisprudencia", "dispositivo"}
-    case, ruling = found["0001234-56.2024.8.26.0100"], found["REsp 1.234.567/SP"]
-    assert [(theme.name, theme.relevance) for theme in case.themes] == [("Petição inicial", 1.0)]
-    assert (ruling.court, ruling.themes[0].name) == ("STJ", "Do direito")
-    law = found["Lei nº 8.078/1990, art. 6º"]
-    assert (law.law, law.article) == ("Lei nº 8.078/1990", "6º")
-    assert law.text.startswith("Conforme a Lei nº 8.078")
-
-
-def test_a_reference_under_two_themes_belongs_to_each_by_its_share_of_the_mentions():
-    text = "# A\n\n## Prazo\n\nA CLT diz. A CLT repete. A CLT insiste.\n\n## Multa\n\nA CLT diz."
-    [entry] = legal(text).values()
-    assert [(theme.name, theme.relevance) for theme in entry.themes] == [("Prazo", 0.75), ("Multa", 0.25)]
-
-
 def test_names_are_told_by_their_capitals_and_first_words_are_not():
     found = entities(
         "Ontem a Dra. Ana Souza falou com o Ministério da Saúde. Depois ligou para Bruno e a **PJ** no RH."
@@ -150,15 +104,6 @@ def test_names_are_told_by_their_capitals_and_first_words_are_not():
     ]
 
 
-def test_a_passage_carries_what_it_names():
-    [chunk] = [entry for batch in recorded("Fale com a Ana Souza sobre a Lei 8.112/90.") for entry in batch.entries
-               if isinstance(entry, ChunkEntry)]  # fmt: skip
-    assert {(each.name, each.kind) for each in chunk.entities} == {
-        ("Lei nº 8.112/1990", "dispositivo"),
-        ("Ana Souza", "nome"),
-    }
-
-
 def test_a_concept_is_related_to_those_its_definition_names():
     text = "**Mora**: atraso no pagamento da fatura.\n**Multa**: valor devido em caso de mora do cliente."
     concepts = {
@@ -166,17 +111,3 @@ def test_a_concept_is_related_to_those_its_definition_names():
     }
     assert concepts["Multa"].related == (concepts["Mora"].id,)
     assert concepts["Mora"].related == ()
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["art. 5º e " * few(4_000, 500), "Lei nº 1 art. 1 " * few(4_000, 500), "Aa " * few(20_000, 2000),
-     "```x\n" * few(20_000, 2000), "# A\n\nb\n\n" * few(8_000, 800), "RE 574.706 " * few(5_000, 500),
-     "TÍTULO\n\n" * few(9_000, 900)],
-)  # fmt: skip
-def test_hostile_documents_have_a_bounded_number_of_themes_names_and_references(text):
-    batches = recorded(text)
-    found = [entry for batch in batches for entry in batch.entries]
-    assert len(batches[0].themes) <= 60
-    assert sum(isinstance(entry, LegalEntry) for entry in found) <= 200
-    assert max(len(entry.entities) for entry in found if isinstance(entry, ChunkEntry)) <= 20
