@@ -6,21 +6,16 @@ Only input fields are read.
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
+from importlib import import_module
 
-from agents.cognition.decomposition.parts import replaced
-from agents.cognition.decomposition.tree import decompose
 from agents.core.assessment import context_needs as assessment
 from agents.core.claims import lifecycle
 from agents.core.conversation.utterances import Utterance
 from agents.core.depth.levels import D1_NAMES, DECIDING
-from agents.core.documents import entities
 from agents.core.language import contradiction as sentences
 from agents.core.tools import slot_carryover
-from agents.legal import mentions as legal
-from agents.legal.references import legal_references
 from schemas.assessment import QueryType
 from schemas.base import Conversation, Source
-from schemas.cognition import CognitionLimits, CognitiveTree
 from schemas.depth import DepthLevel
 from streams.evaluation.measures import Item
 from streams.evaluation.played import Spoken, played, strongest
@@ -31,8 +26,6 @@ SIMPLE = frozenset({QueryType.GREETING, QueryType.CLARIFICATION, QueryType.DIREC
 PAST = datetime(2000, 1, 1, tzinfo=UTC)
 # More likely than not.
 EVEN = 0.5
-LEGAL_TYPES = {"jurisprudencia": "JURISPRUDENCIA", "legislacao": "LEGISLACAO"}
-NAMED_TYPES = {"pessoa": "PESSOA", "organizacao": "ORGANIZACAO", "sigla": "ORGANIZACAO"}
 
 
 def text_of(item: Item, name: str = "text") -> str:
@@ -119,44 +112,14 @@ def _utterance(number: int, text: str) -> Utterance:
     )
 
 
-def legal_entities(item: Item) -> Iterator[Item]:
-    """`spans`: mentions of law, and the people and organisations that documents are indexed by."""
-    text = text_of(item)
-    spans = {(each.start, each.end, LEGAL_TYPES[each.kind]) for each in legal.mentions(text)}
-    for named in entities.entities(text, legal_references):
-        if (kind := NAMED_TYPES.get(named.kind)) and (start := text.find(named.name)) >= 0:
-            spans.add((start, start + len(named.name), kind))
-    yield {
-        "id": item["id"],
-        "spans": [dict(zip(("start", "end", "type"), each, strict=True)) for each in sorted(spans)],
-    }
+def of_package(task: str) -> Predict:
+    """A task of a package that may be left out: it is imported with the first item."""
 
+    def predict(item: Item) -> Iterable[Item]:
+        made: Iterable[Item] = getattr(import_module("streams.evaluation.deep.tasks"), task)(item)
+        return made
 
-def decomposition(item: Item) -> Iterator[Item]:
-    """`sub_questions` in the order they are answered, with `#n` for the n-th; a comparison ends with what compares."""
-    tree = decompose(text_of(item), str(item.get("lang", "en")), CognitionLimits())
-    kind = "comparison" if tree.root().kind in ("comparison", "both") else "bridge"
-    yield {"id": item["id"], "sub_questions": steps(tree), "kind": kind}
-
-
-def steps(tree: CognitiveTree) -> list[str]:
-    """The nodes of a tree as steps, children first; inner nodes that only list their children are no steps."""
-    done: dict[str, int] = {}
-    said: list[str] = []
-
-    def walk(node_id: str) -> None:
-        node = tree.nodes[node_id]
-        for child in node.children:
-            walk(child)
-        if not node.children:
-            said.append(replaced(node.question, node.uses, lambda name: f"#{done[name]}"))
-        elif node.kind in ("comparison", "both"):
-            named = " and ".join(f"#{done[child]}" for child in node.children)
-            said.append(f"Are both {named} true?" if node.kind == "both" else f"How do {named} compare?")
-        done[node_id] = len(said)
-
-    walk(tree.root().node_id)
-    return said
+    return predict
 
 
 def tool_arguments(item: Item) -> Iterator[Item]:
@@ -192,8 +155,8 @@ TASKS: Mapping[str, Predict] = {
     "depth_topic_shift": depth_topic_shift,
     "context_needs": context_needs,
     "contradiction": contradiction,
-    "decomposition": decomposition,
-    "legal_entities": legal_entities,
+    "decomposition": of_package("decomposition"),
+    "legal_entities": of_package("legal_entities"),
     "memory_retrieval": memory_retrieval,
     "tool_arguments": tool_arguments,
 }

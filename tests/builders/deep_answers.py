@@ -7,7 +7,6 @@ from typing import Any
 
 import orjson
 
-from agents.cognition import stage as cognition
 from schemas.cognition import CognitiveState, Node
 from schemas.topics import ANSWERS_OUT, CONTEXT_PACKS
 from streams.edges.client.deep_answers import LETTERS_OF_RUNS
@@ -40,10 +39,12 @@ def pack_and_answer(question: str = QUESTION, *, on: bool = True) -> tuple[bytes
 def broken_reasoner() -> Iterator[None]:
     """The context in which every run fails at its reasoner."""
 
+    from agents.cognition import stage  # here: the texts above serve where deep answers are left out
+
     def reasoned(_: CognitiveState) -> CognitiveState:
         raise ZeroDivisionError("division by zero")
 
-    rules: MutableMapping[Node, Any] = cognition.ANSWERING  # type: ignore[assignment]
+    rules: MutableMapping[Node, Any] = stage.ANSWERING  # type: ignore[assignment]
     whole, rules[Node.REASONER] = rules[Node.REASONER], reasoned
     try:
         yield

@@ -4,8 +4,8 @@ import re
 from collections.abc import Collection, Iterable
 
 from agents.cognition.core.route import is_rejected
+from agents.cognition.language.messages import message
 from agents.cognition.verification.checks import cites_of
-from agents.core.language.messages import message
 from schemas.cognition import Check, Claim, ClaimVerdict, CognitiveState, SubAnswer, Verification
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from agents.cognition.core import abstaining
 from agents.cognition.core.passages import is_provision, is_ruling
-from agents.core.language.messages import message
+from agents.cognition.language.messages import message
 from schemas.cognition import AbstainInfo, Claim, CognitiveState, DeepAnswer, Section, SubAnswer
 
 

@@ -11,8 +11,8 @@ from functools import partial
 from agents.cognition.core.dual_retriever import bound
 from agents.cognition.core.missing import is_unknown, missing_of, phrase
 from agents.cognition.core.passages import PassageSentence, covered, sentences_of, states, weights
+from agents.cognition.language.messages import message
 from agents.cognition.verification.asked_amounts import supplies_amount
-from agents.core.language.messages import message
 from agents.core.retrieval.search_terms import QuestionTerm, question_terms
 from schemas.cognition import Claim, CognitiveState, EvidenceConflict, MindMapNode, SubAnswer
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from agents.cognition.core import planner
 from agents.cognition.core.opening import job_id_of
+from agents.cognition.language.messages import message
 from agents.cognition.progress.node_progress import TELLING, Told, answer_status, begun, spent
 from agents.cognition.progress.tree_nodes import tree_nodes
-from agents.core.language.messages import message
 from agents.core.progress.reduction import set_to
 from agents.ports.cognition import CognitionOptions
 from schemas.base import JsonObject

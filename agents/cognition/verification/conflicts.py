@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from agents.cognition.language.messages import message
 from agents.cognition.verification import competence
 from agents.cognition.verification.polarity import SentencePolarity, opposed, polarity
 from agents.cognition.verification.provision_binding import named, source
@@ -19,7 +20,6 @@ from agents.core.caching.texts import text_cache
 from agents.core.language import text
 from agents.core.language.date_words import DateWords
 from agents.core.language.lexicons import framed, lexicon
-from agents.core.language.messages import message
 from schemas.cognition import ConflictType, EvidenceConflict, EvidencePassage
 
 MAX_PASSAGES, MAX_SENTENCES = 5, 12

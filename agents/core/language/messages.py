@@ -10,10 +10,10 @@ DEFAULT = "en"
 
 
 @cache
-def catalogue(lang: str) -> Mapping[str, str | tuple[str, ...]]:
-    """The texts of a language by `section.key`; English for a language without a catalogue."""
+def catalogue(lang: str, package: str = "agents.core.language") -> Mapping[str, str | tuple[str, ...]]:
+    """A package's texts in a language by `section.key`; English for a language without a catalogue."""
     name = lang if lang in LANGUAGES else DEFAULT
-    read = tomllib.loads(files("agents.core.language").joinpath(f"catalogue/{name}.toml").read_text("utf-8"))
+    read = tomllib.loads(files(package).joinpath(f"catalogue/{name}.toml").read_text("utf-8"))
     return {
         f"{section}.{key}": tuple(text) if isinstance(text, list) else text
         for section, texts in read.items()
@@ -21,9 +21,9 @@ def catalogue(lang: str) -> Mapping[str, str | tuple[str, ...]]:
     }
 
 
-def message(lang: str, key: str, **values: str) -> str:
+def message(lang: str, key: str, *, package: str = "agents.core.language", **values: str) -> str:
     """The text of a key with its values filled in; raises `KeyError` for an unknown key."""
-    text = catalogue(lang)[key]
+    text = catalogue(lang, package)[key]
     assert isinstance(text, str)
     return text.format(**values)
 

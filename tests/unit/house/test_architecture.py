@@ -35,7 +35,10 @@ FRAMES = (
 )
 # What may be left out (`streams.extensions`), and the rules of it: deep answers read laws.
 OPTIONAL = ("agents.cognition", "agents.legal")
-OPTIONAL_RULES = ("agents.legal", *(f"agents.cognition.{name}" for name in ("core", "decomposition", "verification")))
+OPTIONAL_RULES = (
+    "agents.legal",
+    *(f"agents.cognition.{name}" for name in ("core", "decomposition", "language", "verification")),
+)
 RUNTIME = ("streams.faust",)
 # Beside the standard library. Those that agents may use are functions of a text: no I/O, no state.
 MAY_IMPORT = {"schemas": ("pydantic", "orjson"), "agents": ("Stemmer", "sentencex", "jinja2")}

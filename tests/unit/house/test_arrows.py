@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 import pytest
 
 from tests.unit.house import test_architecture as architecture
-from tests.unit.house.test_architecture import Module, within
+from tests.unit.house.test_architecture import Module, in_any, within
 
 # A package and what it imports; `schemas` may be imported by all. Modules right under `agents` and `streams` are
 # packages of their own here: `streams.config` is known to nearly all, `streams.topology` to few.
@@ -30,12 +30,13 @@ ARROWS: Mapping[str, str] = {
     # Law and deep answers: nothing knows them but `streams.extensions`, which does without them, too.
     "agents.legal": "agents.core.language",
     "agents.cognition.decomposition": "agents.core.language agents.legal",
-    "agents.cognition.verification": "agents.core.caching agents.core.language agents.legal",
-    "agents.cognition.core": """agents.cognition.decomposition agents.cognition.verification agents.core.documents
-        agents.core.language agents.core.retrieval agents.errors agents.legal agents.ports""",
-    "agents.cognition.core.prompts": """agents.cognition.core agents.cognition.decomposition
+    "agents.cognition.language": "agents.core.language",
+    "agents.cognition.verification": "agents.cognition.language agents.core.caching agents.core.language agents.legal",
+    "agents.cognition.core": """agents.cognition.decomposition agents.cognition.language agents.cognition.verification
+        agents.core.documents agents.core.language agents.core.retrieval agents.errors agents.legal agents.ports""",
+    "agents.cognition.core.prompts": """agents.cognition.core agents.cognition.decomposition agents.cognition.language
         agents.cognition.verification agents.core.language agents.legal""",
-    "agents.cognition.progress": "agents.cognition.core agents.core.language agents.core.progress agents.ports",
+    "agents.cognition.progress": "agents.cognition.core agents.cognition.language agents.core.progress agents.ports",
     "agents.cognition": """agents.cognition.core agents.cognition.core.prompts agents.concurrency
         agents.core.retrieval agents.document_search agents.errors agents.ports agents.turn_search""",
     "agents.ports": "agents.core.conversation agents.core.documents agents.core.language",
@@ -118,12 +119,12 @@ ARROWS: Mapping[str, str] = {
         streams.dependencies streams.faust streams.kafka streams.policies streams.runtime streams.stage
         streams.stores streams.stores.graph.embedded streams.stores.passages streams.stores.sessions
         streams.topology streams.views""",
-    "streams.evaluation": """agents.core.assessment agents.core.claims agents.core.conversation
-        agents.cognition.decomposition agents.core.depth agents.core.documents agents.core.language agents.legal
-        agents.core.packs agents.core.tools agents.ports agents.retrievers streams.stores.passages
-        streams.testing streams.topology""",
+    "streams.evaluation": """agents.core.assessment agents.core.claims agents.core.conversation agents.core.depth
+        agents.core.language agents.core.packs agents.core.tools agents.ports agents.retrievers
+        streams.stores.passages streams.testing streams.topology""",
     "streams.edges.console": "streams.web_pages",
-    "streams.evaluation.deep": "agents.core.language streams.evaluation",
+    "streams.evaluation.deep": """agents.cognition.decomposition agents.core.documents agents.core.language agents.legal
+        streams.evaluation""",
     "streams.edges.client": """agents.core.assessment agents.core.depth agents.core.documents agents.core.packs
         agents.errors agents.ports agents.stages streams.config
         streams.kafka streams.models streams.policies streams.runtime streams.telemetry""",
@@ -241,7 +242,18 @@ def test_every_arrow_between_packages_is_stated() -> None:
 def test_no_stated_arrow_is_missing_from_the_sources() -> None:
     """An arrow that nothing draws any more would let it be drawn again unseen."""
     arrows = drawn(product())
-    assert [f"{p} -> {known}" for p, all_known in stated().items() for known in all_known - arrows[p]] == []
+    missing = [
+        f"{package} -> {known}"
+        for package, all_known in stated().items()
+        for known in all_known - arrows[package]
+        if not (_is_left_out(package) or _is_left_out(known))
+    ]
+    assert missing == []
+
+
+def _is_left_out(package: str) -> bool:
+    """Whether a package is one that may be left out, and is not there."""
+    return in_any(package, architecture.OPTIONAL) and not (architecture.ROOT / package.replace(".", "/")).is_dir()
 
 
 def test_no_package_can_be_reached_from_itself() -> None:

@@ -9,7 +9,7 @@ from tests.unit.house import tree
 HOME = "agents/core/caching/"
 REMEMBERS = frozenset({"cache", "lru_cache"})
 # Parameters of functions that may be remembered by `functools`: their values are written in the sources.
-OURS = frozenset({"self", "lang", "name", "section", "sections", "frame", "kind", "pack"})
+OURS = frozenset({"self", "lang", "name", "section", "sections", "frame", "kind", "pack", "package"})
 # What is bounded by a number: whose entries are small, or as many as there are statements, settings or tables of ours.
 EXCEPTIONS: Mapping[str, str] = {
     "agents/core/packs/pack_ledger.py: popitem": "ids of packs that are out: a forgotten one would be emitted again",

@@ -13,8 +13,6 @@ import orjson
 import pytest
 
 from agents.errors import Unavailable
-from agents.stages.assessor import Assessor
-from agents.stages.presenter import Presenter
 from schemas.assessment import AssessmentMade
 from schemas.topics import ANSWERS_OUT, ASSESSMENTS_IN, ASSESSMENTS_OUT
 from streams import config
@@ -437,17 +435,3 @@ def test_a_narrator_that_cannot_be_used_is_named_with_what_to_mend(plugin: str, 
         open_models(config.load({"FATHOM_NARRATOR": named}), NAMES)
     assert str(error.value).startswith(f"FATHOM_NARRATOR={named!r}: ")
     assert says in str(error.value)
-
-
-def test_stages_are_built_with_what_was_opened():
-    asked_for: list[str] = []
-    model = Model()
-    models = Models(model=lambda purpose: asked_for.append(purpose) or model)  # type: ignore[func-returns-value]
-    with Pipeline(replace={"models": models}) as fathom:
-        built = {stage.name: stage.handler(fathom.dependencies()) for stage in STAGES}
-    assert set(asked_for) == {"depth", "assessment"}
-    with Pipeline(replace={"models": models}, rag_cograg_model_tier="standard", rag_enable_cograg=True) as fathom:
-        built = {stage.name: stage.handler(fathom.dependencies()) for stage in STAGES}
-    assert set(asked_for) == {"depth", "assessment", "decomposition", "response", "verification"}
-    assert isinstance(built["assessor"], Assessor)
-    assert isinstance(built["presenter"], Presenter)

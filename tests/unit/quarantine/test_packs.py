@@ -7,7 +7,6 @@ import pytest
 from schemas.packs import ContextPack
 from schemas.topics import MEMORY_CLAIMS
 from streams.testing.pipeline import Pipeline
-from tests.unit.scenarios.test_cognition_recall import asked, pipeline, taught
 
 POISON = "# Refunds\n\nThe xylophone office approves refunds up to 500 euros.\n"
 HEALTHY = "# Refunds of the shop\n\nThe team lead approves refunds up to 500 euros.\n"
@@ -149,20 +148,6 @@ def test_an_answer_that_was_given_on_it_is_hidden_with_it(fathom: Pipeline) -> N
     for conversation in ("a", "b"):
         pack = fathom.ask("Explain who approves refunds up to 500 euros.", conversation=conversation)
         assert "xylophone" not in pack.model_dump_json()
-
-
-@pytest.mark.covers("B23")
-def test_a_deep_answer_quotes_nothing_of_it() -> None:
-    with pipeline() as fathom:
-        taught(fathom)
-        before = asked(fathom)
-        assert "clt" in {each.document_id for each in before[-1].state.passages.values()}
-        fathom.quarantine("document", "clt")
-        after = asked(fathom)
-        assert "clt" not in {each.document_id for step in after for each in step.state.passages.values()}
-        assert not any(theme.name == "Intervalo de almoço" for step in after for theme in step.state.themes)
-        fathom.quarantine("document", "clt", state="lifted")
-        assert asked(fathom)[-1].state.passages.keys() == before[-1].state.passages.keys()
 
 
 @pytest.mark.covers("B23")

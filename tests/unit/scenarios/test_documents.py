@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from schemas.memory import DocumentSubmitted
-from schemas.topics import CORRECTIONS_IN, DOCUMENTS_IN, MEMORY_KNOWLEDGE
-from streams.stores.tenant import natural_id
+from schemas.topics import DOCUMENTS_IN, MEMORY_KNOWLEDGE
 from streams.testing.pipeline import Pipeline
 from tests.builders.pdf import pdf
 
@@ -121,30 +120,3 @@ def test_a_deleted_document_is_in_no_later_pack_until_it_is_sent_again(pipeline)
 def test_a_deletion_says_nothing_but_that(pipeline, value):
     pipeline.publish(DOCUMENTS_IN, {"document_id": "d1", **value}, {"tenant": "acme"})
     assert [letter["fathom_reason"] for letter in letters(pipeline)] == ["schema_invalid"]
-
-
-@pytest.mark.covers("CF-36")
-def test_how_to_do_something_a_case_and_a_customs_reference_are_three_things_and_claims_are_one(pipeline):
-    text = """# Compras
-
-## Como pedir reembolso
-
-1. Abra o portal.
-2. Envie o recibo da importação DMD.0001/26.
-
-## Contencioso
-
-A multa é discutida no processo 0001234-56.2024.8.26.0100.
-"""
-    pipeline.document("compras", "Compras", text)
-    assert [each["name"] for each in pipeline.nodes("Process")] == ["Como pedir reembolso"]
-    assert [(each["tipo"], each["referencia"]) for each in pipeline.nodes("Processo")] == [
-        ("judicial", "0001234-56.2024.8.26.0100")
-    ]
-    assert not {each["id"] for each in pipeline.nodes("Process")} & {each["id"] for each in pipeline.nodes("Processo")}
-    pipeline.say("O prazo do projeto Alfa é dia 15 de maio")
-    [claim] = pipeline.nodes("Claim")
-    contested = {"texto": "É dia 20.", "usuario_id": "lia", "tipo": "factual", "new_value": "dia 20 de maio"}
-    pipeline.publish(CORRECTIONS_IN, {**contested, "claim_id": natural_id(str(claim["id"]))}, {"tenant": "acme"})
-    # What contests a claim of a conversation is a claim like it.
-    assert len(pipeline.nodes("Claim")) == 2

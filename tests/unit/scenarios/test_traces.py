@@ -10,13 +10,11 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind, StatusCode
 
 from schemas.packs import ContextPack
-from schemas.topics import ASSESSMENTS_IN, CONTEXT_PACKS, TOOLS_CALLS_IN
-from streams.docs.examples import load
+from schemas.topics import CONTEXT_PACKS
 from streams.telemetry import traces
 from streams.telemetry.tracing import NextIds, StageTracer
 from streams.testing.pipeline import Pipeline
 from streams.topology import SPLIT
-from tests.builders.deep_answers import LAW, QUESTION
 from tests.builders.examples import few
 from tests.builders.untimed import untimed
 
@@ -141,20 +139,6 @@ def test_what_is_not_sampled_is_not_traced_and_what_fails_is_an_error(exported: 
         fathom.say("Bom dia!", headers={"traceparent": "nonsense", "tier": "none such"})
     [span] = exported.get_finished_spans()
     assert (span.status.status_code, span.attributes["error.type"]) == (StatusCode.ERROR, "unknown_tier")
-
-
-def test_a_deep_answer_and_a_tool_call_have_whole_traces_too(exported: InMemorySpanExporter):
-    with Pipeline(rag_enable_cograg=True, rag_cograg_verification_enabled=True) as fathom:
-        fathom.document("clt", "CLT", LAW)
-        fathom.ask(QUESTION)
-        for example in load(topics=[TOOLS_CALLS_IN, ASSESSMENTS_IN]):
-            fathom.publish(example.topic, example.raw, example.headers, example.key.encode())
-    spans = exported.get_finished_spans()
-    assert strangers(spans) == []
-    names = {span.name for span in spans}
-    assert {"process cognition.steps", "process tools.calls.in", "process assessments.in"} <= names
-    [trace] = [own for own in by_trace(spans).values() if "process messages.in" in {span.name for span in own}]
-    assert "process cognition.steps" in {span.name for span in trace}
 
 
 def test_a_failure_of_tracing_costs_no_record(caplog: pytest.LogCaptureFixture):

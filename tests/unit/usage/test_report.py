@@ -12,8 +12,6 @@ from schemas.topics import CONTEXT_PACKS, MEMORY_CLAIMS, MEMORY_DECISIONS
 from streams.testing.pipeline import Pipeline
 from streams.usage.report import UsageReport, usage
 from tests.builders.replay_log import LogInMemory
-from tests.unit.scenarios.test_cognition_recall import asked as asked_deep
-from tests.unit.scenarios.test_cognition_recall import pipeline, taught
 
 POISON = (
     "# Refunds\n\nThe xylophone office approves refunds up to 500 euros.\n\n"
@@ -130,17 +128,6 @@ def test_a_profile_that_a_pack_was_made_with_is_a_use(fathom: Pipeline) -> None:
     found = of_kind(used(fathom, "document", "profile-eve"), "pack")
     assert found == {late.message_id}
     assert early.message_id not in found
-
-
-@pytest.mark.covers("B23")
-def test_deep_answers_and_kept_ones_that_cite_a_document_are_listed() -> None:
-    with pipeline() as fathom:
-        taught(fathom)
-        steps = asked_deep(fathom)
-        found = used(fathom, "document", "clt")
-        assert of_kind(found, "deep answer") == {steps[-1].state.message_id}
-        assert found.count("kept answer") == 1
-        assert used(fathom, "document", "julgados").count("deep answer") == 0
 
 
 def test_a_source_that_nothing_used_has_no_use(fathom: Pipeline) -> None:

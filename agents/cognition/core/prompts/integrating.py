@@ -2,7 +2,7 @@
 
 from agents.cognition.core.prompts.json_reply import objects
 from agents.cognition.core.prompts.prompt import Prompt, composed, element, question, texts
-from agents.core.language.messages import message
+from agents.cognition.language.messages import message
 from schemas.cognition import Claim, CognitiveState
 
 MAX_TOKENS, TEMPERATURE = 600, 0.0

@@ -27,7 +27,7 @@ class Prompt:
 @cache
 def texts(pack: str = PACK) -> Mapping[str, str]:
     """The texts of a prompt pack, by key."""
-    read = tomllib.loads(files("agents.core.language").joinpath(f"catalogue/{pack}.toml").read_text("utf-8"))
+    read = tomllib.loads(files("agents.cognition.language").joinpath(f"catalogue/{pack}.toml").read_text("utf-8"))
     return {key: str(text) for key, text in read["prompt"].items()}
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from agents.cognition.decomposition.complexity import is_complex
 from agents.cognition.decomposition.tree import MAX_ANSWERED, decompose
 from schemas.cognition import CognitionLimits, CognitiveTree, NodeState
-from streams.evaluation.predictions import steps
+from streams.evaluation.deep.tasks import steps
 
 LIMITS = CognitionLimits()
 HOME_OFFICE = (

@@ -36,10 +36,10 @@ def test_a_value_with_braces_is_shown_as_it_is() -> None:
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_every_text_is_said_somewhere(lang: str) -> None:
     source = "\n".join(path.read_text() for path in (ROOT / "agents").rglob("*.py"))
-    said = set(re.findall(r'["\']((?:tool|pack|text|conflict|attribute|answer)\.[A-Za-z0-9_]+)["\']', source))
+    said = set(re.findall(r'["\']((?:tool|pack|text|conflict|attribute)\.[A-Za-z0-9_]+)["\']', source))
     templates = "\n".join(path.read_text() for path in (ROOT / "agents/core/packs/templates").iterdir())
     said |= {f"heading.{name}" for name in re.findall(r"\bt\.([a-z_]+)", templates)}
     # Keys that are put together of a prefix and a closed set of names.
-    prefixes = set(re.findall(r"""f["']((?:tool|pack|text|conflict|attribute|answer)\.[a-z_]*)\{""", source))
+    prefixes = set(re.findall(r"""f["']((?:tool|pack|text|conflict|attribute)\.[a-z_]*)\{""", source))
     unsaid = {key for key in catalogue(lang) if key not in said and not key.startswith(tuple(prefixes))}
     assert unsaid == set()

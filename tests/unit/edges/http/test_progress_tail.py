@@ -98,17 +98,6 @@ def of_conversation(fathom: Pipeline, conversation: str) -> list[Any]:
     return [event for event in events(fathom) if (event.message_id, event.conversation_id) == ("m1", conversation)]
 
 
-def test_a_message_of_the_log_is_told_whole_from_its_own_partitions(fathom: Pipeline, monkeypatch: pytest.MonkeyPatch):
-    log = Log(records(fathom), monkeypatch)
-    progress = following(fathom, lambda tail: watched(tail, stated=fathom.conversation("c1"), sees=in_c1))
-    assert told(progress) == of_conversation(fathom, "c1")
-    assert progress.is_ended
-    own = fathom.conversation("c1").key()
-    assert log.searched[:3] == [(RETRIEVAL_PLANS.name, own), (PACKS_PARTIAL.name, own), (CONTEXT_PACKS.name, own)]
-    [(topic, key)] = log.searched[3:]
-    assert (topic, key) == (COGNITION_STEPS.name, f"acme|{told(progress)[-1].job_id}")
-
-
 def in_c1(plan: RetrievalPlan) -> bool:
     return plan.conversation_id == "c1"
 

@@ -18,15 +18,13 @@ from agents.core.packs.planning import Limits
 from agents.stages.assessor import Assessor
 from schemas.assessment import Assessment
 from schemas.depth import DepthLevel
-from streams.edges.client.deep_answers import answer_of
 from streams.edges.client.errors import CommandFailed
-from streams.edges.mcp import tool_assess, tool_reason, tool_search
+from streams.edges.mcp import tool_assess, tool_search
 from streams.edges.mcp.tool import Tool
 from streams.edges.mcp.toolbox import TOOLS
 from streams.stores.tokens import best_tokens
 from streams.telemetry.clock import SystemClock
 from streams.testing.pipeline import Pipeline
-from tests.builders.deep_answers import QUESTION, UNKNOWN, pack_and_answer
 from tests.builders.mcp_client import ANA, MODES, call, nowhere, talk, text
 from tests.checkout import ROOT
 
@@ -65,26 +63,6 @@ def test_what_every_agent_reads_before_its_first_call_is_short():
     _, tools = talk(listed)
     shown = [tool.model_dump(by_alias=True, exclude_none=True, mode="json") for tool in tools]
     assert best_tokens().count(json.dumps(shown)) <= 2_000
-
-
-@pytest.mark.parametrize(("question", "status"), [(QUESTION, "answered"), (UNKNOWN, "abstained")])
-def test_a_question_is_answered_in_sections_with_citations_or_what_is_missing(question: str, status: str):
-    value = pack_and_answer(question)[1]
-    assert value is not None
-    answer = answer_of(value)
-    assert answer is not None
-    found = tool_reason.reasoned(answer, "c1")
-    structured = found.model_dump(mode="json")
-    Draft202012Validator(tool_reason.TOOL.output_schema()).validate(structured)
-    assert (structured["status"], structured["job_id"], structured["conversation_id"]) == (status, answer.job_id, "c1")
-    assert ("citations" in structured) is (status == "answered")
-    assert ("missing" in structured) is (status == "abstained")
-    assert {each["title"] for each in structured["sections"]} <= set(_titles(answer.text))
-    assert tool_reason.TOOL.text(found).startswith(f"{status}\n## ")
-
-
-def _titles(text: str) -> list[str]:
-    return [line.removeprefix("## ") for line in text.splitlines() if line.startswith("## ")]
 
 
 def test_a_search_answers_with_the_text_of_the_pack_and_little_beside_it():

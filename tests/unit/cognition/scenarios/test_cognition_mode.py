@@ -14,8 +14,8 @@ from streams.stores.passages.vectors import HashingEmbedder
 from streams.testing.pipeline import Pipeline
 from streams.topology import SPLIT, STAGES
 from tests.builders.progress_job import events
-from tests.unit.scenarios.test_cognition_model import Scripted
-from tests.unit.scenarios.test_cognition_recall import ON, QUESTION, DeadGraph, after, asked, pipeline, taught
+from tests.unit.cognition.scenarios.test_cognition_model import Scripted
+from tests.unit.cognition.scenarios.test_cognition_recall import ON, QUESTION, DeadGraph, after, asked, pipeline, taught
 
 # Complex by its two laws, and not to be divided.
 UNDIVIDED = "Quando cabe a multa da CLT e do Código Civil?"

@@ -9,7 +9,7 @@ import pytest
 from schemas.cognition import CognitiveState, DeepAnswer, Node
 from schemas.topics import ANSWERS_OUT
 from streams.stores.graph.embedded.engine import EmbeddedGraph
-from tests.unit.scenarios.test_cognition_recall import after, asked, pipeline, taught
+from tests.unit.cognition.scenarios.test_cognition_recall import after, asked, pipeline, taught
 
 NOTICES = {
     "Garagem": "# Garagem\n\nO portão da garagem fecha às dez da noite.\n",

@@ -18,7 +18,7 @@ from schemas.cognition import CognitionStep, DeepAnswer, Node
 from schemas.topics import ANSWERS_OUT, COGNITION_STEPS, MEMORY_CONSULTATIONS
 from streams.models.open import Models
 from streams.testing.pipeline import Pipeline
-from tests.unit.scenarios.test_cognition import LAW, ON, QUESTION, RULINGS
+from tests.unit.cognition.scenarios.test_cognition import LAW, ON, QUESTION, RULINGS
 
 HOURS = "A duração diária do trabalho poderá ser acrescida de horas extras, em número não excedente de duas."
 LUNCH = (
@@ -376,5 +376,5 @@ def test_recorded_exchanges_give_the_recorded_answer() -> None:
     assert steps(fathom)[-1].state.spent.model_dump() == kept["spent"]
 
 
-if __name__ == "__main__":  # `python -m tests.unit.scenarios.test_cognition_model` records the exchanges again
+if __name__ == "__main__":  # run as a module it records the exchanges again
     EXCHANGES.write_text(json.dumps(recorded(), ensure_ascii=False, indent=1) + "\n", "utf-8")

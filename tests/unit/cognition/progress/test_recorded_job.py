@@ -1,0 +1,12 @@
+"""The recorded job of the documents is what the stages make."""
+
+import sys
+
+from tests.builders import progress_job
+from tests.unit.core.progress.test_reduction import RECORDED, rounded
+
+
+def test_the_recorded_job_is_what_the_stages_make() -> None:
+    made = progress_job.as_json(progress_job.recorded())
+    # To the last digit on the version that recorded it.
+    assert made == RECORDED if sys.version_info < (3, 12) else rounded(made) == rounded(RECORDED)
