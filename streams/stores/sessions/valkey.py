@@ -29,7 +29,8 @@ LONGEST_SOCKET = 100
 
 # What the server says when it ends for what is in its files, and for what is not.
 DAMAGED = ("AOF", "append only file", "RDB", "loading DB")
-NOT_DAMAGED = ("Permission denied", "No space left", "Read-only file system")
+# The last one ends an orderly stop, which names the AOF too: the server got a SIGTERM while it started.
+NOT_DAMAGED = ("Permission denied", "No space left", "Read-only file system", "bye bye")
 
 SETTINGS = """\
 port 0
@@ -116,7 +117,7 @@ class Valkey:
             if not self._child.running or time.monotonic() > deadline:
                 ended, said = not self._child.running, _last_words(log, earlier)
                 self._child.end()
-                if ended and any(word in said for word in DAMAGED) and not any(word in said for word in NOT_DAMAGED):
+                if ended and tells_damage(said):
                     raise DamagedStore(self.directory, said.splitlines()[-1])
                 raise Unavailable("working_set", f"valkey did not start: {said}")
             time.sleep(0.005)
@@ -135,6 +136,11 @@ class Valkey:
                 return
             if self._stopping.is_set():
                 return
+
+
+def tells_damage(said: str) -> bool:
+    """Whether the last words of a server that ended at its start say that its files are damaged."""
+    return any(word in said for word in DAMAGED) and not any(word in said for word in NOT_DAMAGED)
 
 
 def _last_words(log: Path, since: int) -> str:
