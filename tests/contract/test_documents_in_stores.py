@@ -11,6 +11,7 @@ import pytest
 
 from agents.core.documents.knowledge import knowledge_of, of_deleted
 from agents.errors import Unavailable
+from agents.legal.references import legal_references
 from agents.ports.passages import PassageIndex, PassageQuery
 from agents.stages.writers import SEMANTIC, KnowledgeWriter
 from schemas.memory import DocumentDeleted, DocumentSubmitted
@@ -48,7 +49,8 @@ class Kit:
         known = {"document_id": "d1", "title": "Ação de consumo", "text": text}
         submitted = DocumentSubmitted(**{**known, **fields})
         writer = KnowledgeWriter(self.graph.store, self.index)
-        for batch in knowledge_of(submitted, tenant=self.tenant, lang="pt", recorded_at=when):
+        found = knowledge_of(submitted, tenant=self.tenant, lang="pt", recorded_at=when, referred=legal_references)
+        for batch in found:
             self.graph.run(_delivered(writer, received(batch, self.tenant)))
 
     def delete(self, when: datetime, document_id: str = "d1") -> None:

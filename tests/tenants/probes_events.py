@@ -14,6 +14,7 @@ from agents.core.packs import emitted_items, join_table
 from agents.core.packs.pack_ledger import Lacking
 from agents.core.quarantine.sources import NOTHING, Quarantines
 from agents.errors import Rejected
+from agents.legal.references import legal_references
 from agents.stages import assembler
 from schemas import codec
 from schemas.base import PUBLIC_TENANT, entity_key
@@ -162,7 +163,9 @@ def documents_apart() -> None:
     for each in (value, profile):
         submitted = DocumentSubmitted.model_validate(each)
         found = [
-            knowledge.knowledge_of(submitted, tenant=tenant.name, lang="pt", recorded_at=memories.NOON)
+            knowledge.knowledge_of(
+                submitted, tenant=tenant.name, lang="pt", recorded_at=memories.NOON, referred=legal_references
+            )
             for tenant in THREE
         ]
         ids = [set(DERIVED.findall(repr(batches))) for batches in found]
