@@ -6,6 +6,7 @@ The clients know nothing of Fathom but its address and a token.
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 from uuid import uuid4
 
 import openai
@@ -117,11 +118,12 @@ def test_what_one_tenant_said_no_other_gets_in_a_conversation_of_the_same_name(b
 def test_users_behind_one_token_and_who_is_none_do_not_hear_of_each_other(url: str, model: ScriptedModel):
     asking = client(url, EVA)
     first = ask(asking, "My salary is 4711 euros, says canary-ann.", user="ann")
-    question = "What did I say about my salary?"
+    question, marks = "What did I say about my salary", count(1)
 
     def told(**who: str) -> str:
-        # Another question each time: the same one is a retry, with the pack of before.
-        ask(asking, f"{question} ({uuid4()})", **who)
+        # Another message each time: the same one is a retry, with the pack of before. In the same words: questions in
+        # other words are nearer to this one than what was said, where that is not indexed before them.
+        ask(asking, f"{question}{'?' * next(marks)}", **who)
         return json.dumps(model.asked[-1])
 
     until(lambda: "canary-ann" in told(user="ann"))
