@@ -129,7 +129,7 @@ def tool_arguments(item: Item) -> Iterator[Item]:
     wanted = [*required, *contract.get("optional", ())]
     missing = list(item.get("missing") or [name for name in wanted if name not in call["args"]])
     dialogue = [_said(turn) for turn in item["dialogue"]]
-    found = slot_carryover.recall(dialogue, call["name"], missing)
+    found = slot_carryover.recall(dialogue, call["name"], missing, call["args"])
     ask = [name for name in required if name not in found and name not in call["args"]]
     yield {"id": item["id"], "filled": {name: each.value for name, each in found.items()}, "ask": ask}
 

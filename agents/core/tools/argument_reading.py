@@ -37,7 +37,7 @@ _FRAMES: Final = {
     "FROM": rf"\b<<from>> (?:from )?({_CAPITAL}(?: (?!(?i:<<months>>)\.? \d){_CAPITAL})*)",
     "TO": (
         rf"\b<<to>> (?:the )?((?:\d+ )?{_CAPITAL}"
-        r"(?: (?!(?i:<<months>>)\.? \d)(?:[A-ZÀ-Ý#][\w.'’#-]*|\d+|&|<<joints>>))*)"
+        r"(?: (?!(?i:<<months>>)\.? \d)(?:[A-ZÀ-Ý#][\w.'’#-]*|\d+[A-Z]?|&|<<joints>>))*)"
     ),
     "IN": rf"\b<<in>> ({_CAPITAL}(?: (?!(?i:<<months>>)\.? \d){_CAPITAL})*)",
     "TRAILING": r" (?:&|<<joints>>)$",
@@ -51,6 +51,11 @@ _FRAMES: Final = {
     "WITHOUT": r"(?i)\b<<without>>[ -]?(?:\w+ ){0,3}",
     "WITH": r"(?i)\b<<with>> ",
 }  # fmt: skip
+# A word of four letters and more is not abbreviated, nor one before a word that begins a sentence.
+_ENDS = re.compile(
+    r"(?<=\w{4})\.\s*[A-ZÀ-Ý].*$|(?<=[a-z])\.(?=[A-ZÀ-Ý]).*$|"
+    r"\.\s+(?:Is|The|Do|Does|That|It|You|Would|Please|Right|Correct|Ok|Okay|Certo|Correto|Confirma|Confirmo)\b.*$"
+)
 _SENTENCES = re.compile(r"(?<=[.?!])\s")
 
 
@@ -87,7 +92,7 @@ def read(name: str, sort: SlotType, text: str) -> str | None:
             return _account(sort.part, text)
         case Kind.PERSON:
             match_ = _pattern("PERSON").search(text)
-            return re.sub(r"(?:['’]s|\.)$", "", match_[1] or match_[2]) if match_ else None
+            return re.sub(r"(?:['’]s|\.)$", "", _ended(match_[1] or match_[2])) if match_ else None
         case Kind.NAME:
             called = _pattern("CALLED").search(text)
             return called[1].strip() if called else None
@@ -140,12 +145,17 @@ def _numeral(word: str) -> str:
 def _place(name: str, part: str, text: str) -> str | None:
     words = words_of(name)
     if part == ORIGIN:
-        found = _pattern("FROM").search(text)
+        found = _pattern("FROM").search(text) or _pattern("IN").search(text)
     elif {"to", "destination", "destino"} & {*words}:
         found = _pattern("TO").search(text)
     else:
         found = _pattern("IN").search(text)
-    return _pattern("TRAILING").sub("", found[1]).rstrip(".") if found else None
+    return _ended(_pattern("TRAILING").sub("", found[1])) if found else None
+
+
+def _ended(value: str) -> str:
+    """A value up to the end of its sentence: `Grace. Is` is Grace; a short word with a point is abbreviated."""
+    return _ENDS.sub("", value).rstrip(".")
 
 
 def _by_its_own_words(words: tuple[str, ...], text: str) -> str | None:

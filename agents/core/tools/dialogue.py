@@ -14,7 +14,7 @@ from agents.core.language.quotes import strip_quoted
 from agents.core.tools import slot_carryover
 from agents.core.tools.argument_reading import FLAGS
 from agents.core.tools.argument_types import sort_of
-from agents.core.tools.slot_carryover import Recalled, Used, plain
+from agents.core.tools.slot_carryover import NOTHING, Recalled, Used, plain
 from schemas.tool_policy import Argument, Contract
 from schemas.tool_session import Done, Waiting
 
@@ -52,11 +52,16 @@ class DialogueState:
             [each for each in self.confirmed if each.asked_at >= first],
         )
 
-    def values(self, tool: str, contract: Contract, missing: Sequence[str]) -> Mapping[str, ArgumentCandidates]:
-        """The candidates for each missing argument, converted to its type and permitted for this tool."""
+    def values(
+        self, tool: str, contract: Contract, missing: Sequence[str], given: Mapping[str, object] = NOTHING
+    ) -> Mapping[str, ArgumentCandidates]:
+        """The candidates for each missing argument, converted to its type and permitted for this tool.
+
+        `given` are the arguments that the call has: what they say is not read for others.
+        """
         dialogue, origins = _in_one_line(self.turns, self.calls)
         found = {}
-        for name, each in slot_carryover.candidates(dialogue, tool, missing).items():
+        for name, each in slot_carryover.candidates(dialogue, tool, missing, given).items():
             evidence, at = origins[each.place][each.source == "proposal"]
             found[name] = ArgumentCandidates(self._allowed(name, contract, each), each.source, evidence, at)
         return found

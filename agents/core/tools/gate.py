@@ -169,7 +169,7 @@ class ToolPolicyResolver:
         if not missing:
             return
         heard = heard_of(session, said).since(now, self.policy.recall_seconds)
-        for name, found in heard.values(tool, contract, missing).items():
+        for name, found in heard.values(tool, contract, missing, filling.args).items():
             place = contract.arguments[name].session
             kind = None if place is None else self.policy.session[place].kind
             values = [value for value in found.values if kind is None or self._is_one(value, kind)]

@@ -5,19 +5,25 @@ The value of each missing argument is the first of
 1. the assistant's last proposal for this task ("Please confirm: 2 tickets on March 7th");
 2. the offered row of the last result that has the argument;
 3. the argument in the last call of the same service that had it, or the only one of its type there;
-4. the number of people of another task, if there is only one and the user continues from it ("a bus for us").
+4. the place of another task after "a hotel there", or its number of people after "a bus for us", if there is only one;
+5. the one name of the last proposal that no other argument accounts for, if one argument alone is open.
 
-Completed tasks do not count: a second payment does not take the amount of the first. A place or date of another task
-has the right type but another meaning: the user is asked, also after "a hotel there", as for all other arguments.
+Completed tasks do not count: a second payment does not take the amount of the first, nor does a request for money take
+its receiver. A date of another task has the right type but another meaning: the user is asked, as for a place that no
+word points to, and for all other arguments.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
 from typing import Literal
 
+from agents.core.language.lexicons import framed
 from agents.core.tools.argument_reading import read
-from agents.core.tools.argument_types import PEOPLE, Kind, SlotType, sort_of
+from agents.core.tools.argument_types import PEOPLE, Kind, SlotType, sort_of, words_of
+from agents.core.tools.open_spans import unclaimed
 
 Source = Literal["proposal", "result", "call", "reference"]
 Row = Mapping[str, object]
@@ -49,6 +55,19 @@ _FAILED = re.compile(
     re.I,
 )
 _SHORTEST = 4
+_FRAMES = {
+    "there": r"(?i)\b<<there>>\b(?! ?<<is_there>>\b)",
+    "says_yes": r"(?i)\W*<<says_yes>>\b",
+    "lists": r"(?i)\b<<lists>>\b",
+}
+_LEFT = frozenset({"from", "origin", "origem", "partida", "leaving", "departure"})
+_TOWN = frozenset({"city", "town", "cidade"})
+_NAMED = frozenset({Kind.NAME, Kind.PERSON, Kind.OTHER})
+
+
+@cache
+def _pattern(name: str) -> re.Pattern[str]:
+    return framed("argument_values", _FRAMES[name])
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,23 +114,48 @@ class _Task:
         return self.others[-1][0] if self.others else -1
 
 
-def recall(dialogue: Sequence[EarlierTurn], tool: str, missing: Sequence[str]) -> Mapping[str, Recalled]:
+NOTHING: Mapping[str, object] = MappingProxyType({})
+
+
+def recall(
+    dialogue: Sequence[EarlierTurn], tool: str, missing: Sequence[str], given: Mapping[str, object] = NOTHING
+) -> Mapping[str, Recalled]:
     """The unambiguous values of a call's missing arguments, each with its source."""
-    return {name: each for name, each in candidates(dialogue, tool, missing).items() if each.value is not None}
+    return {name: each for name, each in candidates(dialogue, tool, missing, given).items() if each.value is not None}
 
 
-def candidates(dialogue: Sequence[EarlierTurn], tool: str, missing: Sequence[str]) -> Mapping[str, Recalled]:
-    """The values of a call's missing arguments, ambiguous ones included."""
+def candidates(
+    dialogue: Sequence[EarlierTurn], tool: str, missing: Sequence[str], given: Mapping[str, object] = NOTHING
+) -> Mapping[str, Recalled]:
+    """The values of a call's missing arguments, ambiguous ones included; `given` are those that it has."""
     task = _task(dialogue, tool)
     found = {name: _recalled(name, sort_of(name), task) for name in missing}
-    return {name: each for name, each in found.items() if each is not None}
+    known = {name: each for name, each in found.items() if each is not None}
+    is_open = [name for name in missing if name not in known and sort_of(name).kind in _NAMED]
+    if len(is_open) == 1 and (named := _named(task, [*given.values(), *(each.value for each in known.values())])):
+        known[is_open[0]] = named
+    return known
+
+
+def _named(task: _Task, claimed: Sequence[object]) -> Recalled | None:
+    """The one name of the last proposal that nothing else accounts for."""
+    shown = [value for _, used in task.own for row in used.rows for value in row.values()]
+    said = [value for _, used in task.own for value in used.args.values()]
+    for place, text in task.proposals:
+        if text is task.told or (not _ASKS_OR_STATES.search(text) and not _RECAP.search(text)):
+            continue
+        names = unclaimed(text, [*claimed, *said, *shown])
+        return Recalled(names[0], "proposal", place) if len(names) == 1 else None
+    return None
 
 
 def _task(dialogue: Sequence[EarlierTurn], tool: str) -> _Task:
     made = [(place, turn.used) for place, turn in enumerate(dialogue) if turn.used is not None]
     service = service_of(tool)
-    done = max((place for place, used in made if used.tool == tool and _carried_out(used, dialogue[place])), default=-1)
-    own = [each for each in made if service == service_of(each[1].tool) and each[0] > done]
+    ours = [each for each in made if service == service_of(each[1].tool)]
+    ended = [each for each in ours if _is_another(tool, each[1].tool)]
+    done = max((place for place, used in ended if _carried_out(used, dialogue[place])), default=-1)
+    own = [each for each in ours if each[0] > done]
     others = [each for each in made if each not in own]
     began = others[-1][0] if others else -1
     # The turn that reports a result is about that task, not yet about the next.
@@ -123,7 +167,20 @@ def _task(dialogue: Sequence[EarlierTurn], tool: str) -> _Task:
 
 def _carried_out(used: Used, told: EarlierTurn) -> bool:
     """Whether a call changed something, which completes its task."""
-    return bool(used.rows) and bool(_COMMITS.search(used.tool.rpartition(".")[2])) and not _FAILED.search(told.text)
+    return bool(used.rows) and _commits(used.tool) and not _FAILED.search(told.text)
+
+
+def _is_another(tool: str, done: str) -> bool:
+    """Whether a call is another matter once one was carried out: the same again, or another act upon its object.
+
+    `RequestPayment` after `MakePayment` is; to pay what was booked, or to cancel it, is not.
+    """
+    ours, theirs = (words_of(each.rpartition(".")[2])[1:] for each in (tool, done))
+    return tool == done or (_commits(tool) and bool(ours) and ours == theirs)
+
+
+def _commits(tool: str) -> bool:
+    return _COMMITS.search(tool.rpartition(".")[2]) is not None
 
 
 def service_of(tool: str) -> str:
@@ -147,8 +204,10 @@ def _proposed(name: str, sort: SlotType, task: _Task) -> Recalled | None:
     for place, text in task.proposals:
         if text is task.told and not _known(name, task):
             continue  # a report of a result proposes only values that the result has
-        if not task.own and (not _RECAP.search(text) or _OFFER.search(text)):
+        if not task.own and (not (_RECAP.search(text) or _agreed(task, place)) or _OFFER.search(text)):
             continue
+        if _pattern("lists").search(text) and not _known(name, task):
+            continue  # what there is already, is not what shall be
         if sort.kind in (Kind.PLACE, Kind.NAME, Kind.OTHER, Kind.PERSON):
             if sort.kind != Kind.OTHER and not _ASKS_OR_STATES.search(text):
                 continue
@@ -160,6 +219,12 @@ def _proposed(name: str, sort: SlotType, task: _Task) -> Recalled | None:
         if value is not None:
             return Recalled(value, "proposal", place)
     return None
+
+
+def _agreed(task: _Task, place: int) -> bool:
+    """Whether the user says yes to what the assistant asked."""
+    answer = next((turn.text for turn in task.dialogue[place + 1 : place + 2] if turn.role == "user"), "")
+    return "?" in task.dialogue[place].text and _pattern("says_yes").match(answer) is not None
 
 
 def _known(name: str, task: _Task) -> bool:
@@ -205,7 +270,10 @@ def _used(name: str, sort: SlotType, task: _Task) -> Recalled | None:
 
 
 def _referred(sort: SlotType, task: _Task) -> Recalled | None:
-    asked = [turn.text for turn in task.dialogue[task.began :] if turn.role == "user"]
+    since = task.dialogue[max(task.began, 0) :]
+    if sort == SlotType(Kind.PLACE):
+        return _there(task) if _says_there(since) else None
+    asked = [turn.text for turn in since if turn.role == "user"]
     if sort != SlotType(Kind.COUNT, PEOPLE) or not any(map(_US.search, asked)):
         return None
     found = list(_alike(sort, task.others))
@@ -215,6 +283,39 @@ def _referred(sort: SlotType, task: _Task) -> Recalled | None:
     place, last = found[-1]
     # Several different values: ambiguous.
     return Recalled(last, "reference", place) if len(values) == 1 else Recalled(None, "reference", place, values)
+
+
+def _says_there(since: Sequence[EarlierTurn]) -> bool:
+    """Whether the user said `there`, and the assistant has confirmed nothing after it.
+
+    What it confirms says the place itself: where that could not be read, it is asked for.
+    """
+    said = (n for n, turn in enumerate(since) if turn.role == "user" and _pattern("there").search(turn.text))
+    there = next(said, None)
+    return there is not None and not any(_RECAP.search(t.text) for t in since[there:] if t.role == "assistant")
+
+
+def _there(task: _Task) -> Recalled | None:
+    """The place of the last service that had one: `a hotel there`."""
+    for place, used in reversed(task.others):
+        places = _places(used)
+        if not places:
+            continue
+        service = service_of(used.tool)
+        earlier = [_places(other) for _, other in reversed(task.others) if service_of(other.tool) == service]
+        towns = next(filter(None, ([value for is_town, _, value in each if is_town] for each in earlier)), [])
+        # Where a way ends, else the town, else the only place there is: a car may be picked up at a station.
+        ends = [value for _, part, value in places if not part]
+        values = _distinct(ends or towns or [value for *_, value in places])
+        return Recalled(values[0] if len(values) == 1 else None, "reference", place, values[1:] and values)
+    return None
+
+
+def _places(used: Used) -> list[tuple[bool, str, object]]:
+    """The places among the arguments of a call: whether each is a town by its name, its role, its value."""
+    named = ((name, {*words_of(name)}, value) for name, value in used.args.items() if sort_of(name).kind == Kind.PLACE)
+    # Where a way begins is not where one will be.
+    return [(bool(_TOWN & words), sort_of(name).part, value) for name, words, value in named if not _LEFT & words]
 
 
 def _alike(sort: SlotType, used: Sequence[tuple[int, Used]]) -> Iterator[tuple[int, object]]:

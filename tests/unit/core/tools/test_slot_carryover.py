@@ -149,11 +149,101 @@ def test_what_an_earlier_call_of_the_service_had_is_still_so() -> None:
     assert found == {"from_harbour": ("Lisboa", "call"), "travelers": ("3", "call")}
 
 
-def test_another_task_s_place_and_date_are_asked_about_and_its_people_go_along() -> None:
+def test_another_task_s_date_is_asked_about_and_its_people_go_along() -> None:
+    # The ferry leaves from Lisboa: whoever takes it will not be there.
     said = [*OFFERED, *dialogue(("u", "Also find a hotel for us there"))]
     assert values(said, "Hotels.Search", "destination", "check_in_date", "guests") == {"guests": ("3", "reference")}
     alone = [*OFFERED, *dialogue(("u", "Find a hotel"))]
     assert values(alone, "Hotels.Search", "guests") == {}
+
+
+TRAIN = Used("Rail.Find", {"from_station": "Porto", "to_city": "Braga", "leaving_date": "2026-05-04"}, [{"seats": "9"}])
+CAR = Used("Cars.Find", {"pickup_city": "Faro", "pickup_date": "2026-05-04"}, [{"car": "Clio"}])
+DESK = Used("Cars.Reserve", {"pickup_location": "Faro Airport"}, [{"car": "Clio"}])
+
+
+@pytest.mark.parametrize(
+    ("calls", "said", "place"),
+    [
+        ((TRAIN,), "Find me a hotel there", "Braga"),
+        ((TRAIN,), "A room in that city, please", "Braga"),
+        ((TRAIN,), "Quero um hotel lá", "Braga"),
+        ((TRAIN,), "Procura um quarto nessa cidade", "Braga"),
+        ((TRAIN,), "Any hotels at my destination?", "Braga"),
+        ((TRAIN,), "Há hotéis no meu destino?", "Braga"),
+        ((CAR, DESK), "And a room there", "Faro"),
+        ((TRAIN, CAR), "A room there", "Faro"),
+        ((TRAIN,), "Find me a hotel", None),
+        ((TRAIN,), "There is one more thing: a hotel", None),
+        ((TRAIN,), "Preciso de um hotel", None),
+    ],
+)
+def test_there_is_the_place_of_the_task_before(calls: Sequence[Used], said: str, place: str | None) -> None:
+    before = [("a", "Here it is.", used) for used in calls]
+    found = values(dialogue(("u", "Help me"), *before, ("u", said)), "Hotels.Search", "destination")
+    assert found == ({} if place is None else {"destination": (place, "reference")})
+
+
+def test_there_is_asked_for_where_what_was_confirmed_after_it_cannot_be_read() -> None:
+    ride = ("u", "A cab to get there"), ("a", "please confirm: a ride to wrigley field for 4"), ("u", "yes")
+    assert "destination" not in values(dialogue(("u", "Hi"), ("a", "Done.", TRAIN), *ride), "Rides.Get", "destination")
+
+
+@pytest.mark.parametrize(
+    ("confirmed", "given", "missing", "value"),
+    [
+        (
+            "3 tickets to see Laura Osnes in New York on March 4th?",
+            {"city": "New York"},
+            ("event_name",),
+            "Laura Osnes",
+        ),
+        ("Please confirm: playing Glow on the TV.", {"song_name": "Glow"}, ("playback_device",), "TV"),
+        ("Table for 2 at Koryo Sushi in Oakland, right?", {"location": "Oakland"}, ("restaurant_name",), "Koryo Sushi"),
+        (
+            "Posso confirmar: 2 lugares para Os Maias em Évora?",
+            {"cidade": "Évora"},
+            ("nome_da_peca",),
+            "Os Maias",
+        ),
+        # Two that nothing accounts for, and two that are open.
+        ("Confirm Glow on the TV?", {}, ("playback_device",), None),
+        ("Please confirm Koryo Sushi at 7 pm.", {}, ("restaurant_name", "menu_kind"), None),
+        # No name but the day.
+        ("Do you confirm it for Friday, March 4th?", {}, ("event_name",), None),
+    ],
+)
+def test_the_one_name_left_takes_the_one_argument_that_is_open(
+    confirmed: str, given: Mapping[str, object], missing: Sequence[str], value: str | None
+) -> None:
+    said = dialogue(("u", "Do it"), ("a", confirmed), ("u", "Yes"))
+    found = {name: each.value for name, each in recall(said, "Any.Do", missing, given).items()}
+    assert found == ({} if value is None else {missing[0]: value})
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer", "city"),
+    [
+        ("Would you like to pick it up in Sacramento?", "Yes, that is good.", "Sacramento"),
+        ("Would you like to pick it up in Sacramento?", "Where else can I?", None),
+        ("Você quer retirar o carro em Braga?", "Sim, pode ser.", "Braga"),
+    ],
+)
+def test_what_the_assistant_asked_is_settled_by_a_yes(asked: str, answer: str, city: str | None) -> None:
+    found = values(dialogue(("u", "A car"), ("a", asked), ("u", answer)), "Cars.Find", "pickup_city")
+    assert found == ({} if city is None else {"pickup_city": (city, "proposal")})
+
+
+@pytest.mark.parametrize(
+    ("said", "value"),
+    [
+        ("Send $20 to Grace. Is that right?", "Grace"),
+        ("Transferir 20 euros para Rui. Certo?", "Rui"),
+        ("You send $20 to St. John, correct?", "St. John"),
+    ],
+)
+def test_a_value_ends_with_its_sentence(said: str, value: str) -> None:
+    assert read("receiver", sort_of("receiver"), said) == value
 
 
 def test_what_a_result_tells_of_something_else_is_no_proposal() -> None:
@@ -168,7 +258,13 @@ def test_what_was_carried_out_is_over(again: str) -> None:
     paid = Used("Pay.MakePayment", {"amount": "31", "receiver": "Rui"}, [{"amount": "31", "receiver": "Rui"}])
     said = dialogue(("u", "Pay Rui"), ("a", "Your payment is complete.", paid), ("u", "One more payment, please"))
     found = values(said, again, "amount", "receiver")
-    assert found == ({} if again == "Pay.MakePayment" else {"amount": ("31", "result"), "receiver": ("Rui", "result")})
+    assert found == {}
+
+
+def test_what_undoes_a_task_takes_its_values() -> None:
+    paid = Used("Pay.MakePayment", {"amount": "31", "receiver": "Rui"}, [{"payment_id": "p-7", "receiver": "Rui"}])
+    said = dialogue(("u", "Pay Rui"), ("a", "Your payment is complete.", paid), ("u", "Cancel it"))
+    assert values(said, "Pay.CancelPayment", "payment_id") == {"payment_id": ("p-7", "result")}
 
 
 def test_what_could_not_be_carried_out_goes_on() -> None:
