@@ -84,6 +84,16 @@ CONTESTING: tuple[tuple[str, Turns, str], ...] = (
     # repair of what was asked, after an answered question
     ("I was looking for the one in Leiria", CAPITAL, "en"),
     ("I meant the smaller river", CAPITAL, "en"),
+    ("What I was after is its length.", CAPITAL, "en"),
+    ("Sorry, what I wanted to know is the year", CLUB, "en"),
+    ("What I meant was the second club", CLUB, "en"),
+    ("I should have said the one in Leiria.", CAPITAL, "en"),
+    ("The founding year instead, please", CLUB, "en"),
+    ("O que eu queria era o ano.", ESCRITOR, "pt"),
+    ("o que eu quis dizer foi o segundo romance", ESCRITOR, "pt"),
+    ("Desculpa, o que procurava era a editora", ESCRITOR, "pt"),
+    ("Eu devia ter dito o plano Basic.", PRECO, "pt"),
+    ("Queria o preço anual, desculpa.", PRECO, "pt"),
     ("the smaller one rather than the Mondego", CAPITAL, "en"),
     ("not the Mondego, the other one", CAPITAL, "en"),
     ("wrong river", CAPITAL, "en"),
@@ -126,6 +136,13 @@ CONTESTING: tuple[tuple[str, Turns, str], ...] = (
 
 # They bring a value, a source or a marker, and contest nothing.
 CONTENT_WITH: tuple[tuple[str, Turns, str], ...] = (
+    ("Let's talk about the stadium instead.", CLUB, "en"),
+    ("Could we talk about Leiria instead?", CAPITAL, "en"),
+    ("What I need is on page 4, thanks for that", CLUB, "en"),
+    ("What is the length of it?", CAPITAL, "en"),
+    ("Vamos falar do filme em vez disso.", ESCRITOR, "pt"),
+    ("Prefiro falar do plano anual", PRECO, "pt"),
+    ("O que eu queria saber sobre o autor?", ESCRITOR, "pt"),
     ("E se eu pagar 20 parcelas?", ORCAMENTO, "pt"),
     ("e quanto seria para 2027?", ORCAMENTO, "pt"),
     ("ok, dia 15 de abril então", PRAZO, "pt"),

@@ -56,9 +56,18 @@ def contests(reading: Reading) -> Iterator[Signal]:
     yield from _denied(reading)
     # `Perfect, that is what I was looking for` repairs nothing.
     if past.answered and not word_class("AGREEMENT").issuperset(words(reading.text)[:1]):
-        yield from _marked(reading, "repair_answered", REPAIR)
+        yield from _repaired(reading)
     if reading.length <= MAX_WORDS:
         yield from _by_value(reading)
+
+
+def _repaired(reading: Reading) -> Iterator[Signal]:
+    """Signals of another thing that was asked for; another subject to talk of is none."""
+    if not any(reading.places("talk_of")):
+        yield from _marked(reading, "repair_answered", REPAIR)
+    for sentence, match in reading.places("repair_cleft"):
+        if not sentence.question:
+            yield _sign(reading.quote(sentence, match), REPAIR)
 
 
 def _sign(shown: str, weight: float) -> Signal:
