@@ -61,7 +61,7 @@ PROOFS: dict[str, Proof] = {
     ),
     "evidence": Proof(
         "each mechanism of packs and of deep answers is needed: without it they are worse",
-        ("agents/core", "agents/retrievers", "agents/stages"),
+        ("agents",),
         (_tests("evidence: without each mechanism", "tests/proofs/evidence"),),
     ),
     "transport": Proof(
