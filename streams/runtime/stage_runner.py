@@ -239,6 +239,9 @@ class StageRunner:
         """Handle records one after the other, and send what is made of them together."""
         handled = [one for delivery in deliveries if not (one := await self._handle(delivery)).erased]
         for failed, those in groupby(handled, key=lambda one: one.failure is not None):
+            # A process that stood still may have lost its partitions: the next owner may have recorded other parts.
+            while self.stage.head and not self._is_leased():  # noqa: ASYNC110 - a lease runs out by the clock
+                await asyncio.sleep(LEASE_LOOK_S)
             perform = self._set_aside if failed else self._perform
             await perform(list(those))
 
@@ -305,9 +308,6 @@ class StageRunner:
 
     async def _perform(self, made: Sequence[HandledRecord]) -> None:
         """Send what was made of records, in order, and settle them."""
-        # A process that stood still may have lost its partitions: the next owner may have recorded other parts.
-        while self.stage.head and not self._is_leased():  # noqa: ASYNC110 - a lease runs out by the clock
-            await asyncio.sleep(LEASE_LOOK_S)
         if self.stage.ledger is not None:
             await self._send_and_settle(made)
         for one in made:

@@ -88,7 +88,6 @@ CONTESTING: tuple[tuple[str, Turns, str], ...] = (
     ("Sorry, what I wanted to know is the year", CLUB, "en"),
     ("What I meant was the second club", CLUB, "en"),
     ("I should have said the one in Leiria.", CAPITAL, "en"),
-    ("The founding year instead, please", CLUB, "en"),
     ("O que eu queria era o ano.", ESCRITOR, "pt"),
     ("o que eu quis dizer foi o segundo romance", ESCRITOR, "pt"),
     ("Desculpa, o que procurava era a editora", ESCRITOR, "pt"),

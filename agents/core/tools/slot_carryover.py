@@ -55,14 +55,19 @@ _FAILED = re.compile(
     re.I,
 )
 _SHORTEST = 4
+_BUT = re.compile(r"\b(?:but|and|mas|no|não)\b", re.I)
 _FRAMES = {
-    "there": r"(?i)\b<<there>>\b(?! ?<<is_there>>\b)",
+    "there": (
+        r"(?i)(?<!\bhi )(?<!\bhey )(?<!\bhello )(?<!\bfrom )(?<!\bnot )(?<!\bde )(?<!\bgo )"
+        r"\b<<there>>\b(?! ?<<is_there>>\b)"
+    ),
     "says_yes": r"(?i)\W*<<says_yes>>\b",
     "lists": r"(?i)\b<<lists>>\b",
 }
 _LEFT = frozenset({"from", "origin", "origem", "partida", "leaving", "departure"})
 _TOWN = frozenset({"city", "town", "cidade"})
-_NAMED = frozenset({Kind.NAME, Kind.PERSON, Kind.OTHER})
+# Never who gets something: a means of payment is a name, too.
+_NAMED = frozenset({Kind.NAME, Kind.OTHER})
 
 
 @cache
@@ -145,7 +150,7 @@ def _named(task: _Task, claimed: Sequence[object]) -> Recalled | None:
         if text is task.told or (not _ASKS_OR_STATES.search(text) and not _RECAP.search(text)):
             continue
         names = unclaimed(text, [*claimed, *said, *shown])
-        return Recalled(names[0], "proposal", place) if len(names) == 1 else None
+        return Recalled(names[0], "proposal", place) if len(names) == 1 and _says_yes(task, place) else None
     return None
 
 
@@ -204,7 +209,9 @@ def _proposed(name: str, sort: SlotType, task: _Task) -> Recalled | None:
     for place, text in task.proposals:
         if text is task.told and not _known(name, task):
             continue  # a report of a result proposes only values that the result has
-        if not task.own and (not (_RECAP.search(text) or _agreed(task, place)) or _OFFER.search(text)):
+        if not task.own and (
+            not (_RECAP.search(text) or (sort.kind == Kind.PLACE and _agreed(task, place))) or _OFFER.search(text)
+        ):
             continue
         if _pattern("lists").search(text) and not _known(name, task):
             continue  # what there is already, is not what shall be
@@ -223,8 +230,12 @@ def _proposed(name: str, sort: SlotType, task: _Task) -> Recalled | None:
 
 def _agreed(task: _Task, place: int) -> bool:
     """Whether the user says yes to what the assistant asked."""
+    return "?" in task.dialogue[place].text and _says_yes(task, place)
+
+
+def _says_yes(task: _Task, place: int) -> bool:
     answer = next((turn.text for turn in task.dialogue[place + 1 : place + 2] if turn.role == "user"), "")
-    return "?" in task.dialogue[place].text and _pattern("says_yes").match(answer) is not None
+    return _pattern("says_yes").match(answer) is not None and _BUT.search(answer) is None
 
 
 def _known(name: str, task: _Task) -> bool:
