@@ -142,13 +142,16 @@ class InFlightRecord:
 
 
 def unreadable(chain: Iterable[InFlightRecord], topics: Mapping[str, Topic]) -> int:
-    """How many records at the front of a chain cannot be decoded: they can become dead letters side by side.
+    """How many of an outsider's records at the front of a chain cannot be decoded: their dead letters go side by side.
 
-    A batch of 20,000 of them takes a producer 18 kB; one after the other they would keep others' records waiting.
+    A batch of 20,000 of them takes a producer 18 kB; one after the other they would keep others' records waiting. Of
+    our own topics each is looked at alone, for after too many in a row the stage stops.
     """
-    return sum(
-        1 for _ in takewhile(lambda one: one.alone is None and one.is_unreadable(topics[one.record.topic]), chain)
-    )
+    return sum(1 for _ in takewhile(lambda one: _is_refused(one, topics[one.record.topic]), chain))
+
+
+def _is_refused(one: InFlightRecord, topic: Topic) -> bool:
+    return topic.outside and one.alone is None and one.is_unreadable(topic)
 
 
 @dataclass(slots=True)

@@ -93,6 +93,7 @@ CONTESTING: tuple[tuple[str, Turns, str], ...] = (
     ("Desculpa, o que procurava era a editora", ESCRITOR, "pt"),
     ("Eu devia ter dito o plano Basic.", PRECO, "pt"),
     ("Queria o preço anual, desculpa.", PRECO, "pt"),
+    ("Eu estava perguntando do anual. Quero falar do plano anual", PRECO, "pt"),
     ("the smaller one rather than the Mondego", CAPITAL, "en"),
     ("not the Mondego, the other one", CAPITAL, "en"),
     ("wrong river", CAPITAL, "en"),
@@ -135,6 +136,14 @@ CONTESTING: tuple[tuple[str, Turns, str], ...] = (
 
 # They bring a value, a source or a marker, and contest nothing.
 CONTENT_WITH: tuple[tuple[str, Turns, str], ...] = (
+    ("What I wanted to know is answered, thanks", CLUB, "en"),
+    ("What I was looking for was this, perfect", CLUB, "en"),
+    ("I should have said thanks earlier", CLUB, "en"),
+    ("In euros instead, please", BUDGET, "en"),
+    ("O que eu queria era agradecer", ESCRITOR, "pt"),
+    ("o que eu procurava era isto mesmo", ESCRITOR, "pt"),
+    ("Eu devia ter perguntado antes, obrigado", PRECO, "pt"),
+    ("Queria o resumo, desculpa o incómodo", ESCRITOR, "pt"),
     ("Let's talk about the stadium instead.", CLUB, "en"),
     ("Could we talk about Leiria instead?", CAPITAL, "en"),
     ("What I need is on page 4, thanks for that", CLUB, "en"),

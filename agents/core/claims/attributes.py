@@ -18,7 +18,12 @@ MAX_FREE_WORDS = 10
 MANY = frozenset({"gosta de", "é"})
 _BEFORE_VALUE = re.compile(r"^(?:no|on|at|às|as)\s+(?=\S)", re.IGNORECASE)
 _ARTICLE = re.compile(r"^(?:o|a|os|as|the)\s+(?=[A-ZÀ-Ý])", re.IGNORECASE)
-_DEFINITE = {"en": re.compile(r"the\s|[A-Z]"), "pt": re.compile(r"[oa]s?\s|[A-ZÀ-Ý]")}
+# A name proper, each word with a capital, or `the basic one`: with the article of each language.
+_PROPER = r"[A-ZÀ-Ý][\wÀ-ÿ.'&]*(?: (?:(?:of|the|and|de|da|do|dos|das|e) )?[A-ZÀ-Ý0-9][\wÀ-ÿ.'&]*)*"
+_NAMES = {
+    lang: (re.compile(rf"(?:{article} )?{_PROPER}$"), re.compile(rf"{article} [a-zà-ÿ]+(?: one)?$"))
+    for lang, article in (("en", "(?:the|The)"), ("pt", "(?:[oa]s?|[OA]s?)"))
+}
 _FROM = re.compile(r"(?:\bd[eoa]|\bfrom)\s+(?:[oa]\s+|the\s+)?$")
 _RATE = re.compile(
     r"\s*(?:por|per|/|ao|a|an)\s?(?:mês|mes|hora|dia|ano|pessoa|month|hour|day|year|person|user|unit|"
@@ -93,10 +98,12 @@ def tail_of(low: str, position: int, end: int) -> tuple[bool, int | None]:
     return following is not None, following
 
 
-def is_name(value: str, lang: str) -> bool:
-    """Whether a value names one thing of several, `the basic one` or `Basic`: what is `by the door` is also `white`."""
-    definite = _DEFINITE.get(lang)
-    return definite is not None and definite.match(value) is not None
+def name_form(value: str, lang: str) -> int | None:
+    """In which form a value names one thing of several: properly (0), or by an article (1); None for a property.
+
+    What is called `Basic` is not called `the best of all` next, and what is `by the door` is also `white`.
+    """
+    return next((form for form, names in enumerate(_NAMES.get(lang, ())) if names.match(value)), None)
 
 
 def leaves_whole(rest: str) -> bool:

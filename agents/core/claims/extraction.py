@@ -81,7 +81,9 @@ def assertions(text: str, author: Author, lang: str) -> tuple[Assertion, ...]:
 
 def only_states(said: str, lang: str) -> bool:
     """Whether a user's message asserts something and asks nothing."""
-    return bool(assertions(clip(said), "user", lang)) and not wants_an_answer(said, lang)
+    told = [sentence for sentence in sentences(clip(said), lang) if " " in sentence.strip()]
+    # `My budget is 500. Plan a trip.`: what asserts nothing may ask for something in words that no list has.
+    return all(assertions(each, "user", lang) for each in told) and bool(told) and not wants_an_answer(said, lang)
 
 
 def _without_replaced(found: list[Assertion]) -> list[Assertion]:

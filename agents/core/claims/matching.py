@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Literal
 
 from agents.core.caching.texts import text_cache
-from agents.core.claims.attributes import MANY, is_name
+from agents.core.claims.attributes import MANY, name_form
 from agents.core.claims.grammar import is_reported
 from agents.core.claims.markers import announces_change, is_correction
 from agents.core.claims.subjects import SubjectKey, subject_key
@@ -216,10 +216,12 @@ def values_agree(a: ClaimAsserted, b: ClaimAsserted) -> bool:
 
 def _other_name(new: ClaimAsserted, old: ClaimAsserted) -> bool:
     """Whether a user's own thing is called another: after `my plan is the basic one`, `now my plan is the premium`."""
-    both = (new, old)
-    named = all(is_name(each.value, each.lang) for each in both)
-    named = named and all((typed := typed_value(each)) is None or typed.kind == "person" for each in both)
-    return named and subject_key(new.subject).owned and not _contains(flatten(new.value), flatten(old.value))
+    form = name_form(new.value, new.lang)
+    if form is None or form != name_form(old.value, old.lang) or not subject_key(new.subject).owned:
+        return False
+    typed = (typed_value(each) for each in (new, old))
+    free = all(each is None or each.kind == "person" for each in typed)
+    return free and not _contains(flatten(new.value), flatten(old.value))
 
 
 def _contains(one: str, other: str) -> bool:

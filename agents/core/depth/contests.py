@@ -63,10 +63,13 @@ def contests(reading: Reading) -> Iterator[Signal]:
 
 def _repaired(reading: Reading) -> Iterator[Signal]:
     """Signals of another thing that was asked for; another subject to talk of is none."""
-    if not any(reading.places("talk_of")):
-        yield from _marked(reading, "repair_answered", REPAIR)
+    elsewhere = [sentence for sentence, _ in reading.places("talk_of")]
+    for sentence, match in _stated_places(reading, "repair_answered"):
+        if sentence not in elsewhere and question_word(sentence) is None:
+            yield _sign(reading.quote(sentence, match), REPAIR)
+    settled = [sentence for sentence, _ in reading.places("repair_settled")]
     for sentence, match in reading.places("repair_cleft"):
-        if not sentence.question:
+        if not sentence.question and sentence not in settled:
             yield _sign(reading.quote(sentence, match), REPAIR)
 
 

@@ -10,7 +10,7 @@ from datetime import datetime
 from functools import cache
 from typing import Literal
 
-from agents.core.claims.attributes import is_name
+from agents.core.claims.attributes import name_form
 from agents.core.claims.extraction import assertions
 from agents.core.claims.markers import announces_change
 from agents.core.claims.subjects import subject_key
@@ -46,7 +46,7 @@ _OWNERS = ("user", "usuário", "name", "nome")
 class Fact:
     """What a user said: the stems of its value and of the thing it belongs to, and the kind of attribute.
 
-    `own`: it is about the user.
+    `own`: it is about the user. `forms`: in which form its value names something (`name_form`), none for a property.
     """
 
     id: str
@@ -54,6 +54,7 @@ class Fact:
     stems: frozenset[str]
     attributes: frozenset[str] = frozenset()
     own: bool = False
+    forms: frozenset[int] = frozenset()
 
     @classmethod
     def of_claim(cls, id: str, at: datetime, claim: tuple[str, str, str], lang: str) -> "Fact":
@@ -64,7 +65,9 @@ class Fact:
         if subject_key(subject).owned and attribute == "nome":
             stems |= text.content_set("name nome", lang)
         key = subject_key(subject)
-        return cls(id, at, stems, frozenset((flatten(attribute), key.head)), key.owned)
+        form = name_form(value, lang)
+        forms = frozenset(() if form is None else (form,))
+        return cls(id, at, stems, frozenset((flatten(attribute), key.head)), key.owned, forms)
 
     @classmethod
     def of_turn(cls, id: str, at: datetime, said: str, lang: str) -> "Fact | None":
@@ -80,7 +83,8 @@ class Fact:
             return cls(id, at, text.content_set(said, lang)) if count <= MAX_BARE_WORDS else None
         stems = frozenset(stem for each in facts for stem in each.stems)
         attributes = frozenset(name for each in facts for name in each.attributes)
-        return cls(id, at, stems, attributes, any(each.own for each in facts))
+        forms = frozenset(form for each in facts for form in each.forms)
+        return cls(id, at, stems, attributes, any(each.own for each in facts), forms)
 
     @property
     def searched(self) -> str:
@@ -122,7 +126,7 @@ def _renames(fact: Fact, sentence: str, lang: str) -> bool:
     """Whether a sentence says that the user's own thing is called another now."""
     return fact.own and announces_change(sentence) and any(
         {flatten(each.attribute), subject_key(each.subject).head} <= fact.attributes
-        and is_name(each.value, lang)
+        and name_form(each.value, lang) in fact.forms
         and not text.content_set(each.value, lang) <= fact.stems
         for each in assertions(sentence, "user", lang)
     )  # fmt: skip

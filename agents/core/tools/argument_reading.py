@@ -53,9 +53,11 @@ _FRAMES: Final = {
 }  # fmt: skip
 # A word of four letters and more is not abbreviated, nor one before a word that begins a sentence.
 _ENDS = re.compile(
-    r"(?<=\w{4})\.\s*[A-ZÀ-Ý].*$|(?<=[a-z])\.(?=[A-ZÀ-Ý]).*$|"
+    r"(?<=\w{4})(?<!Prof)(?<!Profa)(?<!Capt)(?<!Sgto)\.\s*[A-ZÀ-Ý].*$|(?<=[a-z])\.(?=[A-ZÀ-Ý]).*$|"
     r"\.\s+(?:Is|The|Do|Does|That|It|You|Would|Please|Right|Correct|Ok|Okay|Certo|Correto|Confirma|Confirmo)\b.*$"
 )
+# What is picked up somewhere has its origin there; a way has it where it is from.
+_FETCHED = frozenset({"pickup", "retirada"})
 _SENTENCES = re.compile(r"(?<=[.?!])\s")
 
 
@@ -145,7 +147,7 @@ def _numeral(word: str) -> str:
 def _place(name: str, part: str, text: str) -> str | None:
     words = words_of(name)
     if part == ORIGIN:
-        found = _pattern("FROM").search(text) or _pattern("IN").search(text)
+        found = _pattern("FROM").search(text) or (_pattern("IN").search(text) if _FETCHED & {*words} else None)
     elif {"to", "destination", "destino"} & {*words}:
         found = _pattern("TO").search(text)
     else:

@@ -28,7 +28,7 @@ def unclaimed(text: str, claimed: Iterable[object]) -> tuple[str, ...]:
     others = [f" {_plain(value)} " for value in claimed if _plain(value)]
     found: dict[str, str] = {}
     for match in _SPAN.finditer(text):
-        span = _without_start(match, text)
+        span = "" if _is_spoken_to(match, text) else _without_start(match, text)
         plain = f" {_plain(span)} "
         if not plain.strip() or _is_of_time(span) or len(span.split()) > _LONGEST:
             continue
@@ -47,6 +47,12 @@ def _without_start(match: "re.Match[str]", text: str) -> str:
     while words and (_NUMBER.fullmatch(words[0]) and len(words) == 1):
         words = words[1:]
     return " ".join(words)
+
+
+def _is_spoken_to(match: "re.Match[str]", text: str) -> bool:
+    """Whether a name is of who is spoken to: `Ok Maria, a table for two?`."""
+    sentence = re.split(r"[.?!:\n]", text[: match.start()])[-1]
+    return text[match.end() : match.end() + 1] == "," and len(sentence.split()) < 2
 
 
 def _is_of_time(span: str) -> bool:

@@ -24,6 +24,7 @@ from agents.core.language.lexicons import framed
 from agents.core.tools.argument_reading import read
 from agents.core.tools.argument_types import PEOPLE, Kind, SlotType, sort_of, words_of
 from agents.core.tools.open_spans import unclaimed
+from agents.core.tools.pointed_places import places_of, points_there
 
 Source = Literal["proposal", "result", "call", "reference"]
 Row = Mapping[str, object]
@@ -57,15 +58,9 @@ _FAILED = re.compile(
 _SHORTEST = 4
 _BUT = re.compile(r"\b(?:but|and|mas|no|não)\b", re.I)
 _FRAMES = {
-    "there": (
-        r"(?i)(?<!\bhi )(?<!\bhey )(?<!\bhello )(?<!\bfrom )(?<!\bnot )(?<!\bde )(?<!\bgo )"
-        r"\b<<there>>\b(?! ?<<is_there>>\b)"
-    ),
     "says_yes": r"(?i)\W*<<says_yes>>\b",
     "lists": r"(?i)\b<<lists>>\b",
 }
-_LEFT = frozenset({"from", "origin", "origem", "partida", "leaving", "departure"})
-_TOWN = frozenset({"city", "town", "cidade"})
 # Never who gets something: a means of payment is a name, too.
 _NAMED = frozenset({Kind.NAME, Kind.OTHER})
 
@@ -301,32 +296,24 @@ def _says_there(since: Sequence[EarlierTurn]) -> bool:
 
     What it confirms says the place itself: where that could not be read, it is asked for.
     """
-    said = (n for n, turn in enumerate(since) if turn.role == "user" and _pattern("there").search(turn.text))
-    there = next(said, None)
+    there = next((n for n, turn in enumerate(since) if turn.role == "user" and points_there(turn.text)), None)
     return there is not None and not any(_RECAP.search(t.text) for t in since[there:] if t.role == "assistant")
 
 
 def _there(task: _Task) -> Recalled | None:
     """The place of the last service that had one: `a hotel there`."""
     for place, used in reversed(task.others):
-        places = _places(used)
+        places = places_of(used.args)
         if not places:
             continue
         service = service_of(used.tool)
-        earlier = [_places(other) for _, other in reversed(task.others) if service_of(other.tool) == service]
+        earlier = [places_of(other.args) for _, other in reversed(task.others) if service_of(other.tool) == service]
         towns = next(filter(None, ([value for is_town, _, value in each if is_town] for each in earlier)), [])
         # Where a way ends, else the town, else the only place there is: a car may be picked up at a station.
         ends = [value for _, part, value in places if not part]
         values = _distinct(ends or towns or [value for *_, value in places])
         return Recalled(values[0] if len(values) == 1 else None, "reference", place, values[1:] and values)
     return None
-
-
-def _places(used: Used) -> list[tuple[bool, str, object]]:
-    """The places among the arguments of a call: whether each is a town by its name, its role, its value."""
-    named = ((name, {*words_of(name)}, value) for name, value in used.args.items() if sort_of(name).kind == Kind.PLACE)
-    # Where a way begins is not where one will be.
-    return [(bool(_TOWN & words), sort_of(name).part, value) for name, words, value in named if not _LEFT & words]
 
 
 def _alike(sort: SlotType, used: Sequence[tuple[int, Used]]) -> Iterator[tuple[int, object]]:

@@ -20,11 +20,16 @@ ASKS = [
     ("en", "My flight is at 9, let me know what to pack"),
     ("en", "The budget is 500 euros. Recommend something"),
     ("en", "contract notice period"),
+    ("en", "My question is the refund policy"),
+    ("en", "My budget is 500. Plan a trip to Rome."),
+    ("en", "My sister lives in Porto. Any good restaurants there"),
     ("pt", "Minha senha do wifi é abc123, qual é o prazo?"),
     ("pt", "me diga o prazo; meu plano é o básico"),
     ("pt", "meu plano é o básico e quero saber o prazo"),
     ("pt", "Meu filho tem 6 anos. Sugira um livro"),
     ("pt", "prazo do contrato"),
+    ("pt", "Minha dúvida é o prazo do contrato"),
+    ("pt", "Meu pedido é o 4471. Cancela por favor"),
 ]
 
 

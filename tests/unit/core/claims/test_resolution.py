@@ -65,6 +65,14 @@ def test_the_newest_assertion_is_offered_and_names_the_older_one(claims: list[Cl
         ("en", "My desk is by the window.", "Now my desk is white.", ["white", "by the window"]),
         ("en", "My car is red.", "My car is now broken.", ["now broken", "red"]),
         ("en", "My bank is Santander.", "My bank is Caixa.", ["Caixa", "Santander"]),
+        ("en", "My team is Benfica.", "My team is now Portuguese champion.", ["Portuguese champion", "Benfica"]),
+        ("pt", "Meu time é o Grêmio.", "Agora meu time é o líder.", ["o líder", "Grêmio"]),
+        (
+            "pt",
+            "Minha escola é a São José.",
+            "Agora minha escola é a melhor da cidade.",
+            ["a melhor da cidade", "São José"],
+        ),
     ],
 )
 def test_a_thing_of_ones_own_that_is_called_another_now_is_not_called_the_first(

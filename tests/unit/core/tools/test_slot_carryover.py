@@ -173,6 +173,13 @@ DESK = Used("Cars.Reserve", {"pickup_location": "Faro Airport"}, [{"car": "Clio"
         ((TRAIN,), "Há hotéis no meu destino?", "Braga"),
         ((CAR, DESK), "And a room there", "Faro"),
         ((TRAIN, CAR), "A room there", "Faro"),
+        ((TRAIN,), "I need a bus to go there", "Braga"),
+        ((TRAIN,), "Hi there, find me a hotel", None),
+        ((TRAIN,), "I need a hotel, but not there", None),
+        ((TRAIN,), "Não quero ficar lá; procura um hotel", None),
+        ((TRAIN,), "Quero um voo de lá", None),
+        ((TRAIN,), "My sister is there, find a hotel in Lisboa", None),
+        ((TRAIN,), "Find a cinema nearby", None),
         ((TRAIN,), "Find me a hotel", None),
         ((TRAIN,), "There is one more thing: a hotel", None),
         ((TRAIN,), "Preciso de um hotel", None),
@@ -209,6 +216,9 @@ def test_there_is_asked_for_where_what_was_confirmed_after_it_cannot_be_read() -
         # Two that nothing accounts for, and two that are open.
         ("Confirm Glow on the TV?", {}, ("playback_device",), None),
         ("Please confirm Koryo Sushi at 7 pm.", {}, ("restaurant_name", "menu_kind"), None),
+        # Who is spoken to, and what the user does not agree to.
+        ("Ok Maria, you want a table for two, correct?", {}, ("restaurant_name",), None),
+        ("Thanks, Maria. Please confirm: $310 by Pix?", {}, ("receiver",), None),
         # No name but the day.
         ("Do you confirm it for Friday, March 4th?", {}, ("event_name",), None),
     ],
@@ -240,6 +250,7 @@ def test_what_the_assistant_asked_is_settled_by_a_yes(asked: str, answer: str, c
         ("Send $20 to Grace. Is that right?", "Grace"),
         ("Transferir 20 euros para Rui. Certo?", "Rui"),
         ("You send $20 to St. John, correct?", "St. John"),
+        ("You send $20 to Prof. Brown, correct?", "Prof. Brown"),
     ],
 )
 def test_a_value_ends_with_its_sentence(said: str, value: str) -> None:
@@ -316,3 +327,19 @@ def test_that_a_thing_is_spoken_of_is_a_value_of_yes_or_no_arguments_alone() -> 
 
     assert found("boolean") == [True]
     assert found("string") == []
+
+
+@pytest.mark.parametrize("answer", ["No, the other one", "Yes, but for four", "To my brother"])
+def test_a_name_that_the_user_does_not_agree_to_fills_nothing(answer: str) -> None:
+    said = dialogue(("u", "A table"), ("a", "Please confirm: a table at Koryo Sushi?"), ("u", answer))
+    assert values(said, "Tables.Reserve", "restaurant_name") == {}
+
+
+def test_a_yes_settles_no_sum_and_no_receiver() -> None:
+    asked = ("a", "Is it a gift for Ana, and did you pay $500 last time?"), ("u", "Yes")
+    assert values(dialogue(("u", "Money"), *asked), "Bank.Transfer", "amount", "receiver") == {}
+
+
+def test_a_way_has_no_origin_where_its_end_is() -> None:
+    said = dialogue(("u", "A bus"), ("a", "You want a bus to the museum in Braga, correct?"), ("u", "Yes"))
+    assert "origin" not in values(said, "Bus.Find", "origin", "destination")
