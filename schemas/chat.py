@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import AwareDatetime, BeforeValidator, Field
 
-from schemas.base import Absent, Event, Id, Source, StatedTime, Value
+from schemas.base import Absent, Event, Id, Source, StatedTime, Value, derive
 from schemas.depth import DepthLevel, Reference, RequestOptions
 
 # Parts of a message that are text, in OpenAI's chats and responses. Others (images, files, sounds) are the model's.
@@ -52,6 +52,16 @@ Content = Annotated[
 ]
 
 
+NOTES = "memories"
+MAX_ID_CHARS = 256
+
+
+def notes_of(user_id: str) -> str:
+    """The id of the conversation in which facts of a user are noted that were said in no other: `memories:ana`."""
+    name = f"{NOTES}:{user_id}"
+    return name if len(name) <= MAX_ID_CHARS else derive(NOTES, user_id)
+
+
 class Role(StrEnum):
     USER = "user"
     ASSISTANT = "assistant"
@@ -69,7 +79,10 @@ class AskPayload(Event):
 
 
 class ChatMessage(RequestOptions, Event):
-    """A turn with its own ids: user, assistant or system; options count for a user's."""
+    """A turn with its own ids: user, assistant or system; options count for a user's.
+
+    `pack` false: it is remembered as said at `created_at`, and no pack is made and no answer given to a client for it.
+    """
 
     TYPE: ClassVar[str] = "chat.message-received.v1"
     message_id: Absent[Id] = None
@@ -87,6 +100,7 @@ class ChatMessage(RequestOptions, Event):
     legacy_answer: Absent[str] = None
     narrator_failed: Absent[bool] = None
     unroutable: Absent[bool] = None
+    pack: Absent[Literal[False]] = None
 
 
 class ConversationForgotten(Event):
@@ -116,7 +130,7 @@ class Turn(Event):
 
     An assistant's turn has the final answer as its content and the `depth_level` of the question; `references` are
     those of the turn itself. `user_named` is false where the record named no user: `user_id` is then the client's, or
-    that of the question.
+    that of the question. `pack` is false for a turn without a pack: no depth is decided for it.
     """
 
     TYPE: ClassVar[str] = "chat.turn-accepted.v1"
@@ -145,6 +159,7 @@ class Turn(Event):
     unroutable: Absent[bool] = None
     references: Absent[tuple[Reference, ...]] = None
     link: Absent[TurnLink] = None
+    pack: Absent[Literal[False]] = None
 
 
 class AnswerMeta(Value):

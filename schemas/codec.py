@@ -209,13 +209,13 @@ def _explain(error: ValidationError, *, shapes: bool) -> Undecodable:
     """The refusal; with `shapes` every place begins with the name of the event, which is no field."""
     details: list[dict[str, Any]] = [
         {**detail, "loc": detail["loc"][1:] if shapes else detail["loc"], "msg": sentence_of(detail)}
-        for detail in error.errors(include_url=False, include_context=False, include_input=False)
+        for detail in error.errors(include_url=False, include_context=False)
     ]
     for detail in details:
         if detail["type"] == "json_invalid":
             return Undecodable("not_json", f"the value is no JSON: {detail['msg']}")
         field = str(detail["loc"][-1]) if detail["loc"] else ""
-        if detail["type"] == "extra_forbidden" and field in CONTEXT_FIELDS:
+        if field in CONTEXT_FIELDS and (detail["type"] == "extra_forbidden" or not isinstance(detail["input"], bool)):
             return Undecodable(
                 "context_field_not_allowed",
                 f"the field {field!r} is not accepted: context comes from memory, never from the client",

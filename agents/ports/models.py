@@ -65,4 +65,4 @@ class Embedder(Protocol):
 
 class DocumentReader(Protocol):
     async def read(self, kind: DocumentKind, data: bytes) -> str:
-        """The text of a PDF or HTML document as Markdown, pages ended by form feeds; raises `Rejected`."""
+        """The text of a document of a parsed kind as Markdown, pages ended by form feeds; raises `Rejected`."""

@@ -2,7 +2,7 @@
 
 reads   messages.in         key conversation
 writes  conversation.turns  every accepted turn, validated once, with seq, frame and language
-        depth.classified    user turns only
+        depth.classified    user turns with a pack only
         memory.erasures     for a conversation to be forgotten, whose working set is emptied
 state   the working set: the turn is written, and the next record of the conversation reads it
         the votes on depth (read), as of the message's time
@@ -21,7 +21,7 @@ from agents.core.conversation import memory as rules
 from agents.core.conversation import references, turn_links
 from agents.core.conversation.memory import Opened, Session, Turns
 from agents.core.conversation.session_state import TurnOutcome, remembered, session_after
-from agents.core.depth import accept, levels
+from agents.core.depth import accept, levels, without_pack
 from agents.core.depth import votes as depth_weights
 from agents.core.depth.accept import CarriedTopic, Message
 from agents.core.depth.levels import DepthDecision
@@ -89,6 +89,8 @@ class DepthAgent:
         if isinstance(record.event, ConversationForgotten):
             return await self._forget(record, record.event)
         message = _read(record, record.event, self._packs, answers=self._answers)
+        if without_pack.is_from_the_future(message, record.logged_at):
+            raise Rejected("from_the_future", f"it states {message.created_at}, which is to come")
         began = self._clock.now()
         try:
             opened = await self._context.open(message.conversation, message.message_id)
@@ -100,7 +102,8 @@ class DepthAgent:
         if record.offset <= opened.session.forgotten:
             # Its first delivery was handled, and the conversation was forgotten after it. Nothing else says so where
             # the topic was made again and its offsets have not come as far as before.
-            LOGGER.warning("message.forgotten", extra={"fields": _passed_over(record, opened.session.forgotten)})
+            fields = _passed_over(message.source, opened.session.forgotten)
+            LOGGER.warning("message.forgotten", extra={"fields": fields})
             return ()
         if opened.outcome:
             outcome = TurnOutcome.model_validate_json(opened.outcome)
@@ -142,7 +145,9 @@ class DepthAgent:
     async def _decide(self, message: Message, opened: Opened, began: datetime) -> TurnOutcome:
         session = opened.session
         lang = self._lang(message, session)
-        if message.role == Role.USER:
+        if message.role == Role.USER and not message.wants_pack:
+            outcome = self._remembered(message, opened, lang)
+        elif message.role == Role.USER:
             history = self._context.recent(opened.turns, message.created_at)
             decision, classifier = await self._decide_depth(message, history, session.anchor, lang, began)
             decision, options = as_requested(decision, message.options)
@@ -170,6 +175,10 @@ class DepthAgent:
             return outcome  # as above: the working set is rebuilt from the log
         # Whoever owned the partition meanwhile has decided on the message: there are no two outcomes of one.
         return TurnOutcome.model_validate_json(before) if before else outcome
+
+    def _remembered(self, message: Message, opened: Opened, lang: str) -> TurnOutcome:
+        history, policy = self._context.recent(opened.turns, message.created_at), self._context.policy
+        return without_pack.remembered(message, opened, history, self._named(message), lang=lang, policy=policy)
 
     def _named(self, message: Message) -> tuple[Reference, ...]:
         return references.named(
@@ -325,11 +334,9 @@ def _read(record: Received[Any], event: AskPayload | ChatMessage, packs: PackPol
     )
 
 
-def _passed_over(record: Received[Any], forgotten: int) -> dict[str, object]:
+def _passed_over(place: Source, forgotten: int) -> dict[str, object]:
     return {
-        "topic": record.topic,
-        "partition": record.partition,
-        "offset": record.offset,
+        **place.model_dump(),
         "why": f"its conversation is forgotten up to offset {forgotten}: read again, or the topic was made again",
         "next": "if the topic was made again, go on under another conversation_id",
     }

@@ -71,13 +71,14 @@ class Ingestion:
         try:
             data = _bytes_of(document)
             kind = kinds.kind_of(data, document.kind)
-            if kind in ("pdf", "html"):
+            if kind in kinds.PARSED:
                 text = await self._reader.read(kind, data)
             else:
                 text = kinds.decoded(data)
         except Rejected as refused:
             raise Rejected(refused.code, f"document {document.document_id!r}: {refused.detail}") from None
-        return document.model_copy(update={"text": text, "data": None, "kind": kind})
+        shown = "markdown" if kind in kinds.PARSED - kinds.SENT_AS_BYTES else kind
+        return document.model_copy(update={"text": text, "data": None, "kind": shown})
 
 
 def _bytes_of(document: DocumentSubmitted) -> bytes:

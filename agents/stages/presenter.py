@@ -32,9 +32,9 @@ class Presenter:
         self._seconds = seconds
 
     async def handle(self, record: Received[Turn]) -> Sequence[Outgoing]:
-        """Emit the answer of an assistant's turn; nothing for other turns."""
+        """Emit the answer of an assistant's turn; nothing for other turns, and those that are only remembered."""
         turn = record.event
-        if turn.role != Role.ASSISTANT:
+        if turn.role != Role.ASSISTANT or turn.pack is False:
             return ()
         conversation = record.conversation(turn.client_id, turn.conversation_id)
         ids, aggregates = answers.identifiers(turn), turn.results

@@ -1,4 +1,4 @@
-"""PDF and HTML parsed in a child process with limited memory and time.
+"""Documents parsed in a child process with limited memory and time.
 
 A document that makes a parser hang, run out of memory or crash costs that child, not the worker. The child is started
 for the first document and kept for the next; one that was killed is replaced.

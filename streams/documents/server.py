@@ -17,7 +17,13 @@ import orjson
 
 from agents.errors import Rejected
 
-READERS = {"pdf": "streams.documents.pdf", "html": "streams.documents.html"}
+READERS = {
+    "pdf": "streams.documents.pdf",
+    "html": "streams.documents.html",
+    "docx": "streams.documents.word",
+    "csv": "streams.documents.table",
+    "eml": "streams.documents.mail",
+}
 
 
 def serve(questions: BinaryIO, answers: BinaryIO, seconds: int) -> None:

@@ -10,6 +10,7 @@ import pytest
 from agents.errors import Rejected
 from streams.documents.process import DocumentProcess
 from tests.builders.pdf import pdf
+from tests.builders.word import word
 
 PAGE = b"<h1>Titulo</h1><p>Texto.</p>"
 
@@ -97,3 +98,9 @@ def test_closing_leaves_no_process():
     with pytest.raises(ProcessLookupError):
         os.kill(child, 0)
     assert not [thread for thread in threading.enumerate() if isinstance(thread, threading.Timer)]
+
+
+def test_word_documents_tables_and_email_are_read_there(reader):
+    assert read(reader, "docx", word([("Heading1", "Férias"), ("", "São 30 dias.")])) == "# Férias\n\nSão 30 dias."
+    assert read(reader, "csv", b"mes,dias\nmaio,2\n").endswith("| maio | 2 |")
+    assert read(reader, "eml", b"From: ana@example.org\n\nO contrato termina.").endswith("O contrato termina.")

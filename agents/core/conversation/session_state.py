@@ -27,8 +27,8 @@ class TurnOutcome(Value):
 
     @property
     def is_whole(self) -> bool:
-        """Whether the outcome is complete: for a user's message, with its depth."""
-        return self.turn.role != Role.USER or self.classified is not None
+        """Whether the outcome is complete: for a user's message with a pack, with its depth."""
+        return self.turn.role != Role.USER or self.turn.pack is False or self.classified is not None
 
     def kept(self) -> bytes:
         """The bytes to store in the working set; empty for an incomplete outcome."""

@@ -13,7 +13,7 @@ from schemas.chat import ChatMessage, Role, Turn
 from schemas.depth import AppliedOptions, DepthLevel, Parameter, Reference
 from schemas.policy import ContextPolicy
 
-SAID = ("answers", "pack_id", "status", "results", "legacy_answer", "narrator_failed", "unroutable")
+SAID = ("answers", "pack_id", "status", "results", "legacy_answer", "narrator_failed", "unroutable", "pack")
 # The weight above which a signal decides alone; a weaker one counts only for a message without content words.
 SURE = 0.7
 
@@ -41,6 +41,11 @@ class Message:
     answer: ChatMessage | None
     options: AppliedOptions | None = None
 
+    @property
+    def wants_pack(self) -> bool:
+        """Whether it is a user's, and not only to be remembered."""
+        return self.role == Role.USER and (self.answer is None or self.answer.pack is not False)
+
 
 @dataclass(frozen=True, slots=True)
 class CarriedTopic:
@@ -67,7 +72,7 @@ def answering(message: Message, question: ConversationTurn | None, policy: Conte
     return replace(message, user_id=question.user_id)
 
 
-def turn(message: Message, frame_id: str, lang: str, about: CarriedTopic, level: DepthLevel) -> Turn:
+def turn(message: Message, frame_id: str, lang: str, about: CarriedTopic, level: DepthLevel | None) -> Turn:
     """The accepted turn of a user; fields given by the message take precedence over derived ones."""
     said = message.answer
     own = tuple(

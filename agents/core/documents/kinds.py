@@ -8,13 +8,18 @@ from typing import Literal
 
 from agents.errors import Rejected
 
-DocumentKind = Literal["text", "markdown", "html", "pdf"]
+DocumentKind = Literal["text", "markdown", "html", "pdf", "docx", "csv", "eml"]
+# Kinds whose bytes are parsed into text; and those of them that a record holds as bytes, the others as their text.
+PARSED: frozenset[DocumentKind] = frozenset(("html", "pdf", "docx", "csv", "eml"))
+SENT_AS_BYTES: frozenset[DocumentKind] = frozenset(("html", "pdf"))
 
 LOOKED_AT = 4_096
 _PDF_WITHIN = 1_024
+# The name of the main part of a Word document, in its archive.
+_WORD = b"word/document.xml"
 # The first bytes of a file, its type, and a remedy for its owner.
 _MAGIC: tuple[tuple[bytes, str, str], ...] = (
-    (b"PK\x03\x04", "a zip archive or an Office document", "unpack it, or save it as PDF or text"),
+    (b"PK\x03\x04", "a zip archive or an Office document", "unpack it, or save it as Word, PDF or text"),
     (b"PK\x05\x06", "an empty zip archive", "send the files themselves"),
     (b"\xd0\xcf\x11\xe0", "an old Office document", "save it as PDF or text"),
     (b"{\\rtf", "a rich-text document", "save it as PDF or text"),
@@ -39,21 +44,27 @@ _BROKEN_SHARE = 0.005
 
 
 def kind_of(data: bytes, stated: str | None) -> DocumentKind:
-    """The type of a document by its bytes; the declared type only distinguishes text from Markdown."""
+    """The type of a document by its bytes; the declared type distinguishes text, Markdown, CSV and e-mail."""
     head = data[:LOOKED_AT]
     if not head.strip(b"\x00 \t\r\n\f\v"):
         raise Rejected("document_empty", "the document has no bytes to read; send its contents")
     if b"%PDF-" in head[:_PDF_WITHIN]:
         return "pdf"
+    if head.startswith(b"PK\x03\x04") and _WORD in data:
+        return "docx"
     for magic, what, do in _MAGIC:
         if head.startswith(magic):
-            raise Rejected("document_type_unknown", f"this is {what}, not text, Markdown, HTML or PDF; {do}")
+            raise Rejected("document_type_unknown", f"this is {what}, not text, Markdown, HTML, PDF or Word; {do}")
     marked = any(head.startswith(bom) for bom, _ in _BOMS)
     if b"\x00" in head and not marked:
         raise Rejected(
             "document_type_unknown",
             "this is no text, Markdown, HTML or PDF (it has zero bytes); save it as one",
         )
+    if stated == "csv":
+        return "csv"
+    if stated == "eml":
+        return "eml"
     plain = head.decode("utf-16", errors="ignore").encode() if marked and head[:1] in b"\xff\xfe" else head
     if stated == "html" or _HTML.match(plain.removeprefix(b"\xef\xbb\xbf")):
         return "html"

@@ -15,6 +15,7 @@ from streams.edges.client import records
 
 SUFFIXES: Mapping[str, DocumentKind] = {
     ".md": "markdown", ".markdown": "markdown", ".txt": "text", ".html": "html", ".htm": "html", ".pdf": "pdf",
+    ".docx": "docx", ".csv": "csv", ".eml": "eml",
 }  # fmt: skip
 Stated = Mapping[str, str | None]
 # The size as base64 in a record, beside the other fields.
@@ -29,13 +30,13 @@ async def value_of(
     Without a `document_id` the id is of tenant and text. Raises `Rejected` and `BadInput`.
     """
     found = kinds.kind_of(data, kind)
-    text = await reader.read(found, data) if found in ("pdf", "html") else kinds.decoded(data)
+    text = await reader.read(found, data) if found in kinds.PARSED else kinds.decoded(data)
     if len(text.encode(errors="replace")) > MAX_BYTES:
         raise Rejected("document_too_large", f"it has more than {MAX_BYTES} bytes of text; split it")
     if not any(map(str.isalnum, text)):
         raise Rejected("document_empty", "it has no words")
-    # Of a file that is too large for a record only the text is sent.
-    as_bytes = found in ("pdf", "html") and len(data) <= LARGEST_DATA
+    # Of a file that is too large for a record, and of a kind that an older worker cannot read, only the text is sent.
+    as_bytes = found in kinds.SENT_AS_BYTES and len(data) <= LARGEST_DATA
     fields = {
         **stated,
         "document_id": stated.get("document_id") or f"{name.name}-{derive('document', tenant, text)[:8]}",

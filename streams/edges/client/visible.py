@@ -5,6 +5,7 @@ so an offset that both groups have committed says that a document is searchable,
 """
 
 import asyncio
+from bisect import bisect_left
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping
 from contextlib import asynccontextmanager
 
@@ -33,10 +34,14 @@ class DocumentRefused(CommandFailed):
 
 
 class Visibility:
-    """Follows documents from `documents.in` to the stores; opened before they are sent."""
+    """Follows documents from `documents.in` to the stores; opened before they are sent.
 
-    def __init__(self, broker: Connected) -> None:
+    `letters` is the topic of what is refused, which the consumer reads.
+    """
+
+    def __init__(self, broker: Connected, letters: str = REFUSED) -> None:
         self._broker = broker
+        self._letters = letters
         self._refused: dict[tuple[int, int], str] = {}
 
     async def wait(self, sent: SentRecord, seconds: float) -> None:
@@ -55,26 +60,51 @@ class Visibility:
             return {}
         await self._read(sent, patience, seen)
         await self._committed(WRITERS, await self._broker.ends([MEMORY_KNOWLEDGE.name]), patience, seen)
+        return await self._refusals(sent)
+
+    async def _refusals(self, sent: Collection[SentRecord]) -> dict[SentRecord, str]:
         await self._note_refusals()
         refused = {each: self._refused.get((each.partition, each.offset)) for each in sent}
         return {each: why for each, why in refused.items() if why is not None}
 
-    async def _read(self, sent: Collection[SentRecord], patience: float, seen: Seen) -> None:
-        """Wait until ingestion has committed the offsets of documents."""
+    async def _read(
+        self,
+        sent: Collection[SentRecord],
+        patience: float,
+        seen: Seen,
+        *,
+        group: str = INGESTION,
+        what: str = "documents to read",
+    ) -> None:
+        """Wait until the group that reads them has committed the offsets of records."""
+
+        ends: dict[TopicPartition, list[int]] = {}
+        for each in sent:
+            ends.setdefault(TopicPartition(each.topic, each.partition), []).append(each.offset)
+        for offsets in ends.values():
+            offsets.sort()
 
         def left(found: Mapping[TopicPartition, int]) -> int:
-            return sum(found.get(TopicPartition(each.topic, each.partition), 0) <= each.offset for each in sent)
+            return sum(len(offsets) - bisect_left(offsets, found.get(tp, 0)) for tp, offsets in ends.items())
 
-        await self._none_left(INGESTION, left, "documents to read", patience, seen)
+        await self._none_left(group, left, what, patience, seen)
 
-    async def _committed(self, group: str, ends: Mapping[TopicPartition, int], patience: float, seen: Seen) -> None:
+    async def _committed(
+        self,
+        group: str,
+        ends: Mapping[TopicPartition, int],
+        patience: float,
+        seen: Seen,
+        *,
+        what: str = "parts of documents to store",
+    ) -> None:
         # Records that retention has removed are committed by nobody.
         begins = await self._broker.consumer.beginning_offsets(list(ends))
 
         def left(found: Mapping[TopicPartition, int]) -> int:
             return sum(max(end - max(found.get(tp, 0), begins[tp]), 0) for tp, end in ends.items())
 
-        await self._none_left(group, left, "parts of documents to store", patience, seen)
+        await self._none_left(group, left, what, patience, seen)
 
     async def _none_left(
         self, group: str, left: Callable[[Mapping[TopicPartition, int]], int], what: str, patience: float, seen: Seen
@@ -98,7 +128,7 @@ class Visibility:
         return {tp: committed.offset for tp, committed in found.items()}
 
     async def _note_refusals(self) -> None:
-        ends = await self._broker.ends([REFUSED])
+        ends = await self._broker.ends([self._letters])
         while not await clients.arrived(self._broker.consumer, ends):
             self._note(await clients.poll(self._broker.consumer, POLL_S))
 

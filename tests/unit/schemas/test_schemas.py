@@ -158,7 +158,7 @@ def test_the_ask_payload_has_exactly_its_four_fields() -> None:
 def test_a_chat_message_has_its_own_ids_and_what_an_assistant_may_report() -> None:
     assert set(ChatMessage.model_fields) == {
         *("message_id", "role", "content", "conversation_id", "client_id", "created_at", "answers", "pack_id"),
-        *("status", "intent", "entity", "results", "legacy_answer", "narrator_failed", "unroutable"),
+        *("status", "intent", "entity", "results", "legacy_answer", "narrator_failed", "unroutable", "pack"),
     } | set(RequestOptions.model_fields)
 
 

@@ -7,7 +7,8 @@ import sys
 from collections import deque
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -18,7 +19,7 @@ from agents.ports.models import DocumentReader
 from schemas.items import AccessLevel
 from streams.documents.process import DocumentProcess
 from streams.edges.cli.arguments import Broker, Client, Json, Tenant
-from streams.edges.cli.ingest import unchanged
+from streams.edges.cli.ingest import unchanged, watch
 from streams.edges.cli.ingest.files import READABLE, FoundFile, Skipped, find, prepare
 from streams.edges.cli.ingest.unchanged import KnownDocuments
 from streams.edges.cli.progress import LeftProgress, SendProgress
@@ -63,29 +64,50 @@ def ingest(
     everything: Annotated[bool, typer.Option("--all", help="Also what has not changed since it was sent.")] = False,
     wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Until a search can find them.")] = True,
     timeout: Annotated[float, typer.Option("--timeout", min=0.1, help="Seconds to wait while nothing moves.")] = 60.0,
+    watches: Annotated[bool, typer.Option("--watch", help="Go on with what is new or changed, until Ctrl-C.")] = False,
+    forgets: Annotated[bool, typer.Option("--forget-deleted", help="With --watch: forget what is deleted.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only say what would be sent.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Remember documents: text, Markdown, HTML, PDF, and .json(l) with all fields.
+    """Remember documents: text, Markdown, HTML, PDF, Word, CSV, e-mail, and .json(l) with all fields.
 
     Returns when they can be found. Sent again, a document replaces its earlier version; what has not changed is not
     sent.
     """
+    if forgets and not watches:
+        raise CommandFailed("--forget-deleted says what --watch does; give both, or `fathom forget` a document", USAGE)
     found = list(find(paths))
-    files = [each for each in found if isinstance(each, FoundFile)]
-    if document_id is not None and len(files) != 1:
-        raise CommandFailed(f"--id names one document, the paths lead to {len(files)}; leave it out", USAGE)
-    if not found:
-        raise CommandFailed(f"no file is in {', '.join(paths)}; put some there whose name ends in {READABLE}")
+    _check(found, paths, document_id, watches=watches)
     bootstrap = None if dry_run else clients.bootstrap_of(broker, writes=True)
     stated = {"document_id": document_id, "title": title, "access_level": access_level, "lang": lang}
     options = IngestOptions(tenant or client, stated, timeout if wait else None, everything, as_json)
+    if not watches:
+        raise typer.Exit(_once(found, options, bootstrap))
+    gone = partial(watch.tell_gone, tenant=tenant or client, stated=document_id, bootstrap=bootstrap, forgets=forgets)
+    # What the log has is read once: later a file that was only touched is sent again, which changes nothing.
+    watch.follow(
+        paths, lambda seen, first: _once(seen, replace(options, everything=everything or not first), bootstrap), gone
+    )
+
+
+def _check(
+    found: Sequence[FoundFile | Skipped], paths: Sequence[str], document_id: str | None, *, watches: bool
+) -> None:
+    files = sum(isinstance(each, FoundFile) for each in found)
+    if document_id is not None and files != 1:
+        raise CommandFailed(f"--id names one document, the paths lead to {files}; leave it out", USAGE)
+    if not found and not watches:
+        raise CommandFailed(f"no file is in {', '.join(paths)}; put some there whose name ends in {READABLE}")
+
+
+def _once(found: Sequence[FoundFile | Skipped], options: IngestOptions, bootstrap: str | None) -> int:
+    """Send what was found and tell of it; the exit code."""
     run = IngestRun(options)
     for each in found:
         if isinstance(each, Skipped):
             run.skip(each, named=False)
-    clients.run(run.run(files, bootstrap))
-    raise typer.Exit(run.end(dry_run=dry_run))
+    clients.run(run.run([each for each in found if isinstance(each, FoundFile)], bootstrap))
+    return run.end(dry_run=bootstrap is None)
 
 
 class IngestRun:
@@ -195,7 +217,8 @@ class IngestRun:
             found = "" if self._waited is None else f"; can be found, {self._waited:.1f} s later"
             print(
                 f"{documents} documents ({self.bytes:,} bytes) {'would be sent' if dry_run else 'sent'}{found}; "
-                f"{self.unchanged} unchanged; {skipped} skipped"
+                f"{self.unchanged} unchanged; {skipped} skipped",
+                flush=True,
             )
         return FAILURE if self.missed or documents + self.unchanged == 0 else OK
 

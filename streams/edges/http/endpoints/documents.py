@@ -35,6 +35,9 @@ TYPES: Mapping[str, DocumentKind | None] = {
     "text/markdown": "markdown",
     "text/html": "html",
     "application/pdf": "pdf",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
+    "text/csv": "csv",
+    "message/rfc822": "eml",
     "application/octet-stream": None,
 }
 JSON, FORM = "application/json", "multipart/form-data"
@@ -149,7 +152,10 @@ class DocumentEndpoints:
         query: Annotated[DocumentQuery, Query()],
         headers: Annotated[CallHeaders, Header()],
     ) -> DocumentTaken:
-        """Text, Markdown, HTML or PDF. Sent again with the same `document_id`, it replaces its earlier version."""
+        """Text, Markdown, HTML, PDF, Word, CSV or e-mail.
+
+        Sent again with the same `document_id`, it replaces its earlier version.
+        """
         grant = grant_of(request)
         check_application(grant, "a document")
         name, data, kind, said = await _read(request, query)

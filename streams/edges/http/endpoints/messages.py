@@ -138,6 +138,9 @@ def _checked(
     if (query.wait is not None or query.deep) and message.role is not Role.USER:
         name = "wait" if query.wait is not None else "deep"
         raise Problem(422, f"{name}: only a user's message gets a pack, this one is of role {message.role}")
+    if (query.wait is not None or query.deep) and message.pack is False:
+        name = "wait" if query.wait is not None else "deep"
+        raise Problem(422, f"{name}: a message with `pack` false gets no pack; leave one of the two out")
     if query.deep:
         message = message.model_copy(update={"deep": True})
     if message.role is Role.USER and message.wait_ms is None:

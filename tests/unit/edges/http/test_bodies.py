@@ -124,6 +124,9 @@ def test_a_message_of_another_role_is_taken_with_its_id_and_waits_for_no_pack(tm
     said = {"role": "assistant", "content": "x", "conversation_id": "c", "client_id": "web"}
     response, _ = posted(tmp_path, answers, "/messages?wait=pack", said)
     assert "only a user's message gets a pack" in detail(response, 422)
+    for wait in ("wait=pack", "deep=true"):
+        response, _ = posted(tmp_path, answers, f"/messages?{wait}", {**said, "role": "user", "pack": False})
+        assert detail(response, 422).endswith("a message with `pack` false gets no pack; leave one of the two out")
     response, _ = posted(tmp_path, answers, "/messages", {**said, "content": " "})
     assert detail(response, 422) == "content: there is no text in it"
     response, _ = posted(tmp_path, answers, "/messages", {**said, "history": []})
