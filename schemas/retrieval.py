@@ -6,9 +6,9 @@ The plan's terms open the join on `packs.partial`; the parts follow under the sa
 from enum import StrEnum
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import AwareDatetime, Field
+from pydantic import AwareDatetime, Field, field_validator, model_validator
 
-from schemas.base import Absent, Event, Id, Source, Value
+from schemas.base import Absent, Event, Id, Source, StatedTime, Value
 from schemas.depth import Anchor, AppliedOptions, DepthLevel, Parameter, Signal
 from schemas.items import Item
 
@@ -206,3 +206,87 @@ class JoinTicked(Event):
 
 
 Partial = Annotated[JoinOpened | PartFound | PartsFound | PackInputs | JoinTicked, Field(discriminator="kind")]
+
+
+SearchKind = Literal["document", "turn", "summary", "claim", "event", "process"]
+MAX_RESULTS = 50
+
+
+class SearchAsked(Event):
+    """A search of memory that leaves no trace in it: only what fits all of its filters is found.
+
+    `limit` is the most results. `since` and `until` bound when something was recorded.
+    """
+
+    TYPE: ClassVar[str] = "search.asked.v1"
+    request_id: Id
+    client_id: Id
+    query: str
+    limit: int = Field(default=10, ge=1, le=MAX_RESULTS)
+    kind: Absent[SearchKind] = None
+    document_id: Absent[Id] = None
+    conversation_id: Absent[Id] = None
+    since: Absent[StatedTime] = None
+    until: Absent[StatedTime] = None
+
+    @field_validator("query")
+    @classmethod
+    def _says_something(cls, value: str) -> str:
+        if not value.strip():
+            raise ValueError("there is no text in it")
+        return value
+
+    @model_validator(mode="after")
+    def _in_order(self) -> "SearchAsked":
+        if self.since is not None and self.until is not None and self.since > self.until:
+            raise ValueError("since is after until; nothing can be recorded between them")
+        return self
+
+
+class SearchResult(Value):
+    """Something found: its text, where it comes from, and why it was chosen; best first.
+
+    `number` is that of its source in the text of all results. `user_id` is another user's who said it.
+    """
+
+    id: Id
+    kind: SearchKind
+    memory_class: MemoryClass
+    title: str
+    text: str
+    score: float
+    tokens: int = Field(ge=0)
+    reason: str
+    recorded_at: AwareDatetime
+    truncated: bool = False
+    number: Absent[int] = None
+    document_id: Absent[Id] = None
+    page: Absent[int] = None
+    client_id: Absent[Id] = None
+    conversation_id: Absent[Id] = None
+    message_id: Absent[Id] = None
+    role: Absent[Literal["user", "assistant"]] = None
+    claim_id: Absent[Id] = None
+    user_id: Absent[Id] = None
+
+
+class SearchMade(Event):
+    """The results of one search, as the pack of the same question would choose them; `text` is for a prompt.
+
+    `evidence` is `none` where memory answered and has nothing. `missing` are the classes of memory that did not answer.
+    `latency_ms` is the duration of the search itself.
+    """
+
+    TYPE: ClassVar[str] = "search.made.v1"
+    request_id: Id
+    user_id: Id
+    query: str
+    lang: str
+    results: tuple[SearchResult, ...]
+    evidence: Absent[Literal["found", "none"]] = None
+    degraded: bool = False
+    missing: tuple[MemoryClass, ...] = ()
+    text: str
+    total_tokens: int = Field(ge=0)
+    tokenizer: str
+    latency_ms: float = Field(ge=0)

@@ -33,11 +33,21 @@ from schemas.memory import (
     SummaryMade,
 )
 from schemas.packs import ContextPack
-from schemas.retrieval import JoinOpened, JoinTicked, PackInputs, PartFound, PartsFound, RetrievalPlan
+from schemas.retrieval import (
+    JoinOpened,
+    JoinTicked,
+    PackInputs,
+    PartFound,
+    PartsFound,
+    RetrievalPlan,
+    SearchAsked,
+    SearchMade,
+)
 from schemas.tools import ToolCallRequested, ToolCallResolved, ToolConfirmation, ToolResult
 
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*(\.[a-z0-9]+(-[a-z0-9]+)*)+")
 LONG = timedelta(days=365)
+DAY = timedelta(days=1)
 WEEK = timedelta(days=7)
 # Longer than anything that an erasure covers: a store filled from the log must not bring it back.
 LONGEST = timedelta(days=730)
@@ -172,6 +182,11 @@ ASSESSMENTS_IN = Topic(
 ASSESSMENTS_OUT = Topic(
     "assessments.out", (AssessmentMade,), "entity", WEEK, "whether a query needs deep context, and what to do about it"
 )
+SEARCHES_IN = Topic(
+    "searches.in", (SearchAsked,), "entity", DAY, "searches of memory, which are no turns of a conversation",
+    outside=True, max_bytes=256_000,
+)  # fmt: skip
+SEARCHES_OUT = Topic("searches.out", (SearchMade,), "entity", DAY, "what each search has found")
 TOOLS_CALLS_IN = Topic(
     "tools.calls.in", (ToolCallRequested,), "conversation", WEEK, "tool calls that agents want to make", outside=True,
     max_bytes=256_000,
@@ -223,6 +238,8 @@ TOPICS: tuple[Topic, ...] = (
     COGNITION_STEPS,
     ASSESSMENTS_IN,
     ASSESSMENTS_OUT,
+    SEARCHES_IN,
+    SEARCHES_OUT,
     TOOLS_CALLS_IN,
     TOOLS_CALLS_OUT,
     TOOLS_RESULTS_IN,

@@ -5,7 +5,7 @@ Apart from the topology, which every command reads: the stages take half a secon
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from agents.concurrency import RetryUntil
 from agents.core.assessment.context_needs import AssessmentPolicy
@@ -13,6 +13,7 @@ from agents.core.packs.planning import Limits
 from agents.core.tools.gate import ToolPolicyResolver
 from agents.ports.graph import GraphWriter
 from agents.ports.handlers import Handler
+from agents.ports.sessions import WorkingSets
 from agents.references import References
 from agents.retrievers.base import Retriever
 from agents.retrievers.claims import ClaimsRetriever
@@ -34,6 +35,7 @@ from agents.stages.ingestion import Ingestion
 from agents.stages.planner import Planner
 from agents.stages.presenter import Presenter
 from agents.stages.retrieval import PackRetrieval
+from agents.stages.search import NoTurns, Searcher
 from agents.stages.summariser import Summariser
 from agents.stages.tool_gate import ToolGate
 from agents.stages.writers import ConsultationWriter, KnowledgeWriter, SummaryWriter, WeightWriter, Writer
@@ -104,6 +106,12 @@ def _tool_gate(d: Dependencies) -> ToolGate:
     return ToolGate(ToolPolicyResolver(d.tools, d.references), d.tool_sessions, d.context, wait)
 
 
+def _search(d: Dependencies) -> Searcher:
+    alone = replace(d, working_sets=cast("WorkingSets", NoTurns()))
+    wanted = (build(alone) for name, build in RETRIEVERS.items() if name != "retrieval-working-set")
+    return Searcher(_limits(d), list(wanted), d.index, d.graph, d.tokens, d.clock, d.context.policy)
+
+
 RETRIEVERS: Mapping[str, Callable[[Dependencies], Retriever]] = {
     "retrieval-working-set": _retrieval(lambda d: WorkingSetRetriever(d.tokens, d.clock, d.working_sets, d.context)),
     "retrieval-persona": _retrieval(lambda d: PersonaRetriever(d.tokens, d.clock, d.graph)),
@@ -133,6 +141,7 @@ BUILDERS: Mapping[str, Build] = {
     "cognition": extensions.deep_answers,
     "tool-gate": _tool_gate,
     "assessor": _assessor,
+    "search": _search,
     "eraser": lambda d: Eraser(d.writer, d.index, d.weights),
     "turn-writer": _writer(lambda graph: graph.write_turns),
     "decision-writer": _writer(lambda graph: graph.write_decisions),

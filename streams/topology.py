@@ -22,11 +22,14 @@ from schemas.topics import (
     MEMORY_DECISIONS,
     MEMORY_ERASURES,
     MEMORY_KNOWLEDGE,
+    MEMORY_QUARANTINES,
     MEMORY_SUMMARIES,
     MEMORY_VOTES,
     MESSAGES_IN,
     PACKS_PARTIAL,
     RETRIEVAL_PLANS,
+    SEARCHES_IN,
+    SEARCHES_OUT,
     TOOLS_CALLS_IN,
     TOOLS_CALLS_OUT,
     TOOLS_CONFIRMATIONS_IN,
@@ -131,7 +134,7 @@ BESIDE: tuple[Stage, ...] = (
     Stage(
         "correction",
         (CORRECTIONS_IN,),
-        (MEMORY_CORRECTIONS, MEMORY_CLAIMS),
+        (MEMORY_CORRECTIONS, MEMORY_CLAIMS, MEMORY_QUARANTINES),
         group="learning",
         concurrency=WAITING_CONCURRENCY,
         background=True,
@@ -177,6 +180,7 @@ BESIDE: tuple[Stage, ...] = (
         hiding=True,
     ),
     Stage("assessor", (ASSESSMENTS_IN,), (ASSESSMENTS_OUT,), order="none"),
+    Stage("search", (SEARCHES_IN,), (SEARCHES_OUT,), order="none", passages=True, hiding=True),
     # Before the writers: filling empty stores from the log, they then pass over what was erased.
     Stage(
         "eraser",

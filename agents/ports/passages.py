@@ -49,7 +49,8 @@ class PassageQuery:
 
     `context` are words of the conversation that complete the text; they count half. `user_id` limits the search to
     passages of that user or of everybody, `kinds` to those kinds, `among` to those ids; `since` excludes what was
-    recorded before it. `alone`: the text is whole, and its meaning is looked for without its context. `words_only`:
+    recorded before it, `until` what was recorded after it; `document_id` and `conversation_id` limit it to what is of
+    these. `alone`: the text is whole, and its meaning is looked for without its context. `words_only`:
     only what has words of the text is found, however near in meaning something else is, and no word is corrected.
     """
 
@@ -61,10 +62,24 @@ class PassageQuery:
     kinds: tuple[str, ...] = ()
     user_id: str | None = None
     since: datetime | None = None
+    until: datetime | None = None
+    document_id: str | None = None
+    conversation_id: str | None = None
     context: str = ""
     among: tuple[str, ...] = ()
     alone: bool = False
     words_only: bool = False
+
+    @property
+    def newest(self) -> datetime:
+        """The time after which nothing that is found was recorded."""
+        return self.as_of if self.until is None else min(self.as_of, self.until)
+
+    @property
+    def origin(self) -> Mapping[str, str]:
+        """The document and the conversation that it is limited to, by the names under which passages are stored."""
+        stated = {"fields.document_id": self.document_id, "conversation_id": self.conversation_id}
+        return {name: value for name, value in stated.items() if value is not None}
 
     @property
     def spoken(self) -> str:

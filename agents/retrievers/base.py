@@ -4,13 +4,15 @@ A failure is answered with a part, too, so that no pack waits for a broken store
 """
 
 import asyncio
+import copy
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import ClassVar, TypedDict, Unpack
+from typing import ClassVar, Protocol, Self, TypedDict, Unpack
 
 from agents.concurrency import timeout
 from agents.core.language.question_parts import asked_parts
@@ -19,6 +21,7 @@ from agents.core.packs.rendering import line
 from agents.core.retrieval import evidence, ranking
 from agents.core.retrieval.evidence import JudgedHit
 from agents.errors import Unavailable
+from agents.ports.graph import GraphReader
 from agents.ports.models import Clock, TokenCounter
 from agents.ports.passages import Hit, PassageIndex, PassageQuery
 from schemas.base import Conversation
@@ -27,6 +30,7 @@ from schemas.items import AccessLevel, Item
 from schemas.retrieval import Dropped, MemoryClass, PartFound, PartStatus, RetrievalPlan, SourceRequest
 from schemas.topics import PACKS_PARTIAL
 
+LOGGER = logging.getLogger("fathom.retrieval")
 # The margin of the deadline for the part to reach the assembler, and the minimum time for a late plan.
 DELIVERY_MARGIN = timedelta(milliseconds=40)
 MIN_BUDGET = timedelta(milliseconds=50)
@@ -36,6 +40,17 @@ EVIDENCE = frozenset({MemoryClass.EPISODIC, MemoryClass.SEMANTIC, MemoryClass.PR
 # The fields of items in which they say something.
 SAID_IN = ("title", "name", "process_name", "text", "definition", "label", "explanation", "subject", "value")
 EXPIRED = "expired: its plan was read after the deadline of the pack"
+
+
+class Memory(Protocol):
+    """One class of memory, which answers each plan that wants it with one part."""
+
+    @property
+    def memory(self) -> MemoryClass: ...
+
+    def wants(self, plan: RetrievalPlan) -> bool: ...
+
+    async def handle(self, record: Received[RetrievalPlan]) -> Sequence[Outgoing]: ...
 
 
 class PassageFilter(TypedDict, total=False):
@@ -125,6 +140,14 @@ class Retriever(ABC):
         self._tokens = tokens
         self._clock = clock
 
+    def over(self, index: PassageIndex, graph: GraphReader) -> Self:
+        """The same retriever over other reads of the same stores."""
+        made = copy.copy(self)
+        for name, store in (("_index", index), ("_graph", graph)):
+            if hasattr(made, name):
+                setattr(made, name, store)
+        return made
+
     @abstractmethod
     async def fetch(self, ask: RetrievalRequest) -> RetrievalResult:
         """The items of this memory for the request; raises `Unavailable` when no source answers."""
@@ -196,6 +219,29 @@ class Retriever(ABC):
 
     def _count(self, lang: str, item: Item) -> int:
         return self._tokens.count(line(item, lang))
+
+
+async def part_of(memory: Memory, asked: Received[RetrievalPlan], clock: Clock) -> tuple[PartFound, datetime]:
+    """The answer of one class, and when it came; a fault in it costs this part and no other."""
+    try:
+        [out] = await memory.handle(asked)
+        part = out.event
+        assert isinstance(part, PartFound)
+    except Exception as error:
+        LOGGER.error("retrieval.bug", exc_info=error, extra={"fields": {"memory_class": memory.memory.value}})
+        part = _failed(asked.event, memory.memory, f"{type(error).__name__}: {error}")
+    return part, clock.now()
+
+
+def _failed(plan: RetrievalPlan, memory: MemoryClass, why: str) -> PartFound:
+    return PartFound(
+        plan_id=plan.plan_id,
+        pack_id=plan.pack_id,
+        message_id=plan.message_id,
+        memory_class=memory,
+        status=PartStatus.ERROR,
+        error=why,
+    )
 
 
 def _part(

@@ -7,10 +7,9 @@ state   what was recorded of packs that are not out; after a crash it is read fr
 """
 
 import asyncio
-import logging
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 from agents.core.packs import planning
 from agents.core.packs.join_table import JoinTable
@@ -18,23 +17,11 @@ from agents.core.packs.pack_ledger import CLOCKS
 from agents.core.packs.planning import Limits
 from agents.ports.handlers import Take
 from agents.ports.models import Clock
+from agents.retrievers.base import Memory, part_of
 from schemas.depth import DepthClassified
 from schemas.envelope import Outgoing, Received
-from schemas.retrieval import JoinOpened, MemoryClass, PackInputs, PartFound, PartStatus, RetrievalPlan
+from schemas.retrieval import JoinOpened, PackInputs, RetrievalPlan
 from schemas.topics import PACKS_PARTIAL, RETRIEVAL_PLANS
-
-LOGGER = logging.getLogger("fathom.retrieval")
-
-
-class Memory(Protocol):
-    """One class of memory, which answers each plan that wants it with one part."""
-
-    @property
-    def memory(self) -> MemoryClass: ...
-
-    def wants(self, plan: RetrievalPlan) -> bool: ...
-
-    async def handle(self, record: Received[RetrievalPlan]) -> Sequence[Outgoing]: ...
 
 
 class PackRetrieval:
@@ -101,7 +88,9 @@ class PackRetrieval:
         asked = Received(
             plan, planned.envelope("retrieval"), planned.key, planned.topic.name, record.partition, -1, record.timestamp
         )
-        parts = await asyncio.gather(*(self._part(each, asked) for each in self._memories if each.wants(plan)))
+        parts = await asyncio.gather(
+            *(part_of(each, asked, self._clock) for each in self._memories if each.wants(plan))
+        )
         settled_at = self._clock.now()
         table = self._tables.get(record.partition)
         held = table.items.held(record.envelope.tenant, terms, settled_at) if table is not None else {}
@@ -117,25 +106,3 @@ class PackRetrieval:
             settled_at=settled_at,
             previous=dict(held) or None,
         )
-
-    async def _part(self, memory: Memory, asked: Received[RetrievalPlan]) -> tuple[PartFound, datetime]:
-        """The answer of one class, and when it came; a fault in it costs the pack this part and no other."""
-        try:
-            [out] = await memory.handle(asked)
-            part = out.event
-            assert isinstance(part, PartFound)
-        except Exception as error:
-            LOGGER.error("retrieval.bug", exc_info=error, extra={"fields": {"memory_class": memory.memory.value}})
-            part = _failed(asked.event, memory.memory, f"{type(error).__name__}: {error}")
-        return part, self._clock.now()
-
-
-def _failed(plan: RetrievalPlan, memory: MemoryClass, why: str) -> PartFound:
-    return PartFound(
-        plan_id=plan.plan_id,
-        pack_id=plan.pack_id,
-        message_id=plan.message_id,
-        memory_class=memory,
-        status=PartStatus.ERROR,
-        error=why,
-    )

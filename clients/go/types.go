@@ -72,6 +72,14 @@ const (
 	ClaimItemAuthorSystem ClaimItemAuthor = "system"
 )
 
+// ClaimRuling: one of the values below, or one that a newer Fathom knows.
+type ClaimRuling string
+
+const (
+	ClaimRulingRetract ClaimRuling = "retract"
+	ClaimRulingConfirm ClaimRuling = "confirm"
+)
+
 // ClaimStatus: one of the values below, or one that a newer Fathom knows.
 type ClaimStatus string
 
@@ -442,6 +450,34 @@ const (
 	RoleSystem    Role = "system"
 )
 
+// SearchKind: one of the values below, or one that a newer Fathom knows.
+type SearchKind string
+
+const (
+	SearchKindDocument SearchKind = "document"
+	SearchKindTurn     SearchKind = "turn"
+	SearchKindSummary  SearchKind = "summary"
+	SearchKindClaim    SearchKind = "claim"
+	SearchKindEvent    SearchKind = "event"
+	SearchKindProcess  SearchKind = "process"
+)
+
+// SearchMadeEvidence: one of the values below, or one that a newer Fathom knows.
+type SearchMadeEvidence string
+
+const (
+	SearchMadeEvidenceFound SearchMadeEvidence = "found"
+	SearchMadeEvidenceNone  SearchMadeEvidence = "none"
+)
+
+// SearchResultRole: one of the values below, or one that a newer Fathom knows.
+type SearchResultRole string
+
+const (
+	SearchResultRoleUser      SearchResultRole = "user"
+	SearchResultRoleAssistant SearchResultRole = "assistant"
+)
+
 // SignalName: one of the values below, or one that a newer Fathom knows.
 type SignalName string
 
@@ -735,6 +771,8 @@ func (v AuditHead) MarshalJSON() ([]byte, error) {
 
 // ChatMessage: A turn with its own ids: user, assistant or system; options count for a user's.
 //
+// `pack` false: it is remembered as said at `created_at`, and no pack is made and no answer given to a client for it.
+//
 // Its ce_type is chat.message-received.v1.
 type ChatMessage struct {
 	MinDepth  *DepthLevel `json:"min_depth,omitzero"`
@@ -761,6 +799,7 @@ type ChatMessage struct {
 	LegacyAnswer   *string                    `json:"legacy_answer,omitzero"`
 	NarratorFailed *bool                      `json:"narrator_failed,omitzero"`
 	Unroutable     *bool                      `json:"unroutable,omitzero"`
+	Pack           bool                       `json:"pack"`
 	Extra          map[string]json.RawMessage `json:"-"`
 }
 
@@ -968,8 +1007,8 @@ func (v ConversationForgotten) MarshalJSON() ([]byte, error) {
 	return write(plain(v), v.Extra)
 }
 
-// CorrectionIssued: A user contested something said or answered, which penalises `penalised_paths` (`Label/id`) by
-// `peso`.
+// CorrectionIssued: A user contested something, which penalises `penalised_paths` by `peso`, or ruled on an own claim
+// (`ruling`).
 //
 // Its ce_type is memory.correction-issued.v1.
 type CorrectionIssued struct {
@@ -986,6 +1025,7 @@ type CorrectionIssued struct {
 	ClientID       *string                    `json:"client_id,omitzero"`
 	PenalisedPaths []string                   `json:"penalised_paths,omitzero"`
 	Peso           *float64                   `json:"peso,omitzero"`
+	Ruling         *ClaimRuling               `json:"ruling,omitzero"`
 	IssuedAt       Timestamp                  `json:"issued_at"`
 	Seq            *int64                     `json:"seq,omitzero"`
 	Extra          map[string]json.RawMessage `json:"-"`
@@ -1003,6 +1043,8 @@ func (v CorrectionIssued) MarshalJSON() ([]byte, error) {
 
 // CorrectionSubmitted: A user contests a claim or a consultation from outside a conversation.
 //
+// With a `ruling` the user takes the own claim back (`retract`), or says again that it holds (`confirm`).
+//
 // Its ce_type is memory.correction-submitted.v1.
 type CorrectionSubmitted struct {
 	ClaimID    *string                    `json:"claim_id,omitzero"`
@@ -1011,6 +1053,7 @@ type CorrectionSubmitted struct {
 	UsuarioID  string                     `json:"usuario_id"`
 	Tipo       CorrectionKind             `json:"tipo"`
 	NewValue   *string                    `json:"new_value,omitzero"`
+	Ruling     *ClaimRuling               `json:"ruling,omitzero"`
 	CreatedAt  *Timestamp                 `json:"created_at,omitzero"`
 	Extra      map[string]json.RawMessage `json:"-"`
 }
@@ -1514,6 +1557,67 @@ func (v RetrievalPlan) MarshalJSON() ([]byte, error) {
 	return write(plain(v), v.Extra)
 }
 
+// SearchAsked: A search of memory that leaves no trace in it: only what fits all of its filters is found.
+//
+// `limit` is the most results. `since` and `until` bound when something was recorded.
+//
+// Its ce_type is search.asked.v1.
+type SearchAsked struct {
+	RequestID string `json:"request_id"`
+	ClientID  string `json:"client_id"`
+	Query     string `json:"query"`
+	// Absent means 10.
+	Limit          *int64                     `json:"limit,omitzero"`
+	Kind           *SearchKind                `json:"kind,omitzero"`
+	DocumentID     *string                    `json:"document_id,omitzero"`
+	ConversationID *string                    `json:"conversation_id,omitzero"`
+	Since          *Timestamp                 `json:"since,omitzero"`
+	Until          *Timestamp                 `json:"until,omitzero"`
+	Extra          map[string]json.RawMessage `json:"-"`
+}
+
+func (v *SearchAsked) UnmarshalJSON(data []byte) error {
+	type plain SearchAsked
+	return read(data, (*plain)(v), &v.Extra)
+}
+
+func (v SearchAsked) MarshalJSON() ([]byte, error) {
+	type plain SearchAsked
+	return write(plain(v), v.Extra)
+}
+
+// SearchMade: The results of one search, as the pack of the same question would choose them; `text` is for a prompt.
+//
+// `evidence` is `none` where memory answered and has nothing. `missing` are the classes of memory that did not answer.
+// `latency_ms` is the duration of the search itself.
+//
+// Its ce_type is search.made.v1.
+type SearchMade struct {
+	RequestID   string                     `json:"request_id"`
+	UserID      string                     `json:"user_id"`
+	Query       string                     `json:"query"`
+	Lang        string                     `json:"lang"`
+	Results     []SearchResult             `json:"results"`
+	Evidence    *SearchMadeEvidence        `json:"evidence,omitzero"`
+	Degraded    *bool                      `json:"degraded,omitzero"`
+	Missing     []MemoryClass              `json:"missing,omitzero"`
+	Text        string                     `json:"text"`
+	TotalTokens int64                      `json:"total_tokens"`
+	Tokenizer   string                     `json:"tokenizer"`
+	LatencyMs   float64                    `json:"latency_ms"`
+	Extra       map[string]json.RawMessage `json:"-"`
+}
+
+func (v *SearchMade) UnmarshalJSON(data []byte) error {
+	type plain SearchMade
+	return read(data, (*plain)(v), &v.Extra)
+}
+
+func (v SearchMade) MarshalJSON() ([]byte, error) {
+	type plain SearchMade
+	return write(plain(v), v.Extra)
+}
+
 // SummaryMade: Extract of a stretch of one frame of a conversation, with its other users; a later one of one id
 // replaces it.
 //
@@ -1656,7 +1760,7 @@ func (v ToolResult) MarshalJSON() ([]byte, error) {
 //
 // An assistant's turn has the final answer as its content and the `depth_level` of the question; `references` are
 // those of the turn itself. `user_named` is false where the record named no user: `user_id` is then the client's, or
-// that of the question.
+// that of the question. `pack` is false for a turn without a pack: no depth is decided for it.
 //
 // Its ce_type is chat.turn-accepted.v1.
 type Turn struct {
@@ -1685,6 +1789,7 @@ type Turn struct {
 	Unroutable     *bool                      `json:"unroutable,omitzero"`
 	References     []Reference                `json:"references,omitzero"`
 	Link           *TurnLink                  `json:"link,omitzero"`
+	Pack           bool                       `json:"pack"`
 	Extra          map[string]json.RawMessage `json:"-"`
 }
 
@@ -3085,6 +3190,42 @@ func (v SealedSegment) MarshalJSON() ([]byte, error) {
 	return write(plain(v), v.Extra)
 }
 
+// SearchResult: Something found: its text, where it comes from, and why it was chosen; best first.
+//
+// `number` is that of its source in the text of all results. `user_id` is another user's who said it.
+type SearchResult struct {
+	ID             string                     `json:"id"`
+	Kind           SearchKind                 `json:"kind"`
+	MemoryClass    MemoryClass                `json:"memory_class"`
+	Title          string                     `json:"title"`
+	Text           string                     `json:"text"`
+	Score          float64                    `json:"score"`
+	Tokens         int64                      `json:"tokens"`
+	Reason         string                     `json:"reason"`
+	RecordedAt     Timestamp                  `json:"recorded_at"`
+	Truncated      *bool                      `json:"truncated,omitzero"`
+	Number         *int64                     `json:"number,omitzero"`
+	DocumentID     *string                    `json:"document_id,omitzero"`
+	Page           *int64                     `json:"page,omitzero"`
+	ClientID       *string                    `json:"client_id,omitzero"`
+	ConversationID *string                    `json:"conversation_id,omitzero"`
+	MessageID      *string                    `json:"message_id,omitzero"`
+	Role           *SearchResultRole          `json:"role,omitzero"`
+	ClaimID        *string                    `json:"claim_id,omitzero"`
+	UserID         *string                    `json:"user_id,omitzero"`
+	Extra          map[string]json.RawMessage `json:"-"`
+}
+
+func (v *SearchResult) UnmarshalJSON(data []byte) error {
+	type plain SearchResult
+	return read(data, (*plain)(v), &v.Extra)
+}
+
+func (v SearchResult) MarshalJSON() ([]byte, error) {
+	type plain SearchResult
+	return write(plain(v), v.Extra)
+}
+
 // Section: A section of the final answer.
 type Section struct {
 	Title string                     `json:"title"`
@@ -3547,6 +3688,8 @@ var Events = map[string]func() any{
 	"retrieval.parts-found.v1":        func() any { return new(PartsFound) },
 	"memory.quarantine-changed.v1":    func() any { return new(QuarantineChanged) },
 	"retrieval.plan-made.v1":          func() any { return new(RetrievalPlan) },
+	"search.asked.v1":                 func() any { return new(SearchAsked) },
+	"search.made.v1":                  func() any { return new(SearchMade) },
 	"memory.summary-made.v1":          func() any { return new(SummaryMade) },
 	"tool.call-requested.v1":          func() any { return new(ToolCallRequested) },
 	"tool.call-resolved.v1":           func() any { return new(ToolCallResolved) },

@@ -26,6 +26,8 @@ from schemas.topics import (
     MESSAGES_IN,
     PACKS_PARTIAL,
     RETRIEVAL_PLANS,
+    SEARCHES_IN,
+    SEARCHES_OUT,
     TOOLS_CALLS_IN,
     TOOLS_CALLS_OUT,
     Topic,
@@ -46,13 +48,14 @@ VIEWS: Mapping[Topic, tuple[str, ...]] = {
     MEMORY_VOTES: vote_log.TOPICS,
 }
 # What `fathom serve` sends for its callers, awaits for them and looks up for them.
-SERVED_WRITES = (MESSAGES_IN, DOCUMENTS_IN, CORRECTIONS_IN, FEEDBACK_IN, TOOLS_CALLS_IN)
+SERVED_WRITES = (MESSAGES_IN, DOCUMENTS_IN, CORRECTIONS_IN, FEEDBACK_IN, TOOLS_CALLS_IN, SEARCHES_IN)
 SERVED_READS = (
     ANSWERS_OUT, CONTEXT_PACKS, TOOLS_CALLS_OUT, MEMORY_ERASURES, CONVERSATION_TURNS, RETRIEVAL_PLANS, PACKS_PARTIAL,
     COGNITION_STEPS, MEMORY_DECISIONS, MEMORY_CLAIMS, MEMORY_CONSULTATIONS, MESSAGES_IN, DOCUMENTS_IN,
+    SEARCHES_OUT,
 )  # fmt: skip
 # What is refused of what is asked, and runs that failed, which is told to whoever waits for an answer.
-SERVED_LETTERS = tuple(dead_letter_topic(stage) for stage in ("depth", "tool-gate", "cognition"))
+SERVED_LETTERS = tuple(dead_letter_topic(stage) for stage in ("depth", "tool-gate", "search", "cognition"))
 
 # What `fathom audit seal` reads, and how long it is kept: what has expired is not missing.
 SEALED = (MEMORY_DECISIONS, MEMORY_CLAIMS, MEMORY_CORRECTIONS, AUDIT_HEADS)

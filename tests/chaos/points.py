@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from streams.topology import STAGES
 
-HOT = ("depth", "assessor", "tool-gate", "cognition")
+HOT = ("depth", "search", "assessor", "tool-gate", "cognition")
 # What corrections and feedback name is looked up in the graph, which may be the writers' own.
 LEARNING = ("learning",)
 WRITERS = ("graph-writers", "index-writers", "ingestion", *LEARNING)
@@ -22,6 +22,7 @@ RARE = (
     "ingestion",
     "episodic",
     "assessor",
+    "search",
     "tool",
     "feedback",
     "weights",

@@ -1,5 +1,5 @@
-"""What comes in beside the messages: assessments, tool calls with their results and confirmations, consultations,
-corrections and feedback, of the conversations and by the messages of the run.
+"""What comes in beside the messages: assessments, searches, tool calls with their results and confirmations,
+consultations, corrections and feedback, of the conversations and by the messages of the run.
 
 Each is made by the number of the message that it follows and a seed alone. What answers something waits for it: a
 confirmation for its preview, feedback for its pack, a correction of a claim for the claim.
@@ -26,6 +26,8 @@ from schemas.topics import (
     MEMORY_CORRECTIONS,
     MEMORY_DECISIONS,
     MEMORY_VOTES,
+    SEARCHES_IN,
+    SEARCHES_OUT,
     TOOLS_CALLS_IN,
     TOOLS_CALLS_OUT,
     TOOLS_CONFIRMATIONS_IN,
@@ -38,7 +40,7 @@ from tests.chaos.messages import CANARIES, Message
 PACKED, AUDITED, JUDGED = (f"{MEMORY_DECISIONS.name} ({kind})" for kind in ("pack", "weights", "tool"))
 VERDICTS = (TOOLS_CALLS_OUT.name, JUDGED)
 # Of a hundred messages so many are followed by one of these; a tool's step is one to three records.
-SHARES = {"assessment": 6, "tool": 12, "feedback": 10, "consultation": 4}
+SHARES = {"assessment": 6, "tool": 12, "feedback": 10, "consultation": 4, "search": 4}
 # Answers of the scripts that a claim is made of, and the share of them that somebody contests.
 CLAIMING = ("O prazo do", "A responsável", "O orçamento", "The deadline", "The budget")
 CORRECTED = 0.25
@@ -112,6 +114,8 @@ class Requests:
             self._steps[key] += 1
         elif kind == "assessment":
             found = made.assessment()
+        elif kind == "search":
+            found = made.search()
         elif kind == "consultation":
             found = made.consultation()
         elif kind == "feedback" and message.role == "user":
@@ -138,6 +142,11 @@ class _Made:
         yield Request(
             ASSESSMENTS_IN, own, self.own, entity_key(self.own.tenant, own), own, event, (ASSESSMENTS_OUT.name,)
         )
+
+    def search(self) -> Iterator[Request]:
+        own = self._id("search")
+        event = {"request_id": own, "client_id": self.own.client_id, "query": self.message.content or "?"}
+        yield Request(SEARCHES_IN, own, self.own, entity_key(self.own.tenant, own), own, event, (SEARCHES_OUT.name,))
 
     def feedback(self) -> Iterator[Request]:
         pack_id = pack_id_of(self.own, self.message.message_id)

@@ -20,6 +20,8 @@ from schemas.topics import (
     MEMORY_CONSULTATIONS,
     MEMORY_CORRECTIONS,
     MEMORY_VOTES,
+    SEARCHES_IN,
+    SEARCHES_OUT,
     TOOLS_CALLS_IN,
     TOOLS_CALLS_OUT,
     TOOLS_CONFIRMATIONS_IN,
@@ -34,13 +36,22 @@ FROM_OUTSIDE = (
     CORRECTIONS_IN.name,
     FEEDBACK_IN.name,
     MEMORY_CONSULTATIONS.name,
+    SEARCHES_IN.name,
     TOOLS_CALLS_IN.name,
     TOOLS_CONFIRMATIONS_IN.name,
     TOOLS_RESULTS_IN.name,
 )
 VOTES = (MEMORY_VOTES.name, AUDITED)
-MADE = (ASSESSMENTS_OUT.name, TOOLS_CALLS_OUT.name, JUDGED, MEMORY_CORRECTIONS.name, MEMORY_CLAIMS.name, *VOTES)
-# Assessments have a key each.
+MADE = (
+    ASSESSMENTS_OUT.name,
+    SEARCHES_OUT.name,
+    TOOLS_CALLS_OUT.name,
+    JUDGED,
+    MEMORY_CORRECTIONS.name,
+    MEMORY_CLAIMS.name,
+    *VOTES,
+)
+# Assessments and searches have a key each.
 IN_ORDER = (TOOLS_CALLS_OUT.name, MEMORY_CORRECTIONS.name, *VOTES)
 CORRECTION = "urn:fathom:correction"
 UNAVAILABLE = "indisponivel"
@@ -59,7 +70,12 @@ def is_from_outside(entry: Entry) -> bool:
 
 
 def without_times(entry: Entry) -> bytes:
-    """What must be the same in every delivery: all bytes, of an assessment all but what it took."""
+    """What must be the same in every delivery: all bytes, of an assessment all but what it took.
+
+    Of a search only what it is of: memory may know more when it is made again.
+    """
+    if entry.topic == SEARCHES_OUT.name:
+        return orjson.dumps({name: said for name, said in entry.whole().items() if name in ("request_id", "query")})
     if entry.topic != ASSESSMENTS_OUT.name:
         return entry.value
     return orjson.dumps({name: said for name, said in entry.whole().items() if name != "latency_ms"})

@@ -314,13 +314,18 @@ def test_a_crowd_of_another_tenants_passages_takes_no_place_and_no_score(kit):
         {"user_id": "rui"},
         {"kind": "summary"},
         {"recorded_at": NOON - timedelta(days=9)},
+        {"recorded_at": NOON + timedelta(hours=1)},
+        {"fields": {"document_id": "other"}},
+        {"conversation_id": "other"},
     ],
-    ids=["access", "as_of", "user", "kind", "since"],
+    ids=["access", "as_of", "user", "kind", "since", "until", "document", "conversation"],
 )
 def test_a_crowd_of_hidden_passages_takes_no_place(kit, hidden):
-    kit.put(*(passage(f"h{number}", "prazo do reembolso prazo", **hidden) for number in range(120)))
-    kit.put(passage("mine", "O prazo do reembolso de viagem"))
-    asked = {"user_id": "ana", "kinds": ("chunk",), "since": NOON - timedelta(days=1)}
+    own = {"fields": {"document_id": "d1"}, "conversation_id": "c1"}
+    kit.put(*(passage(f"h{number}", "prazo do reembolso prazo", **{**own, **hidden}) for number in range(120)))
+    kit.put(passage("mine", "O prazo do reembolso de viagem", **own))
+    asked = {"user_id": "ana", "kinds": ("chunk",), "since": NOON - timedelta(days=1), "until": NOON}
+    asked |= {"document_id": "d1", "conversation_id": "c1"}
     assert kit.found("prazo do reembolso", **asked) == ["mine"]
 
 

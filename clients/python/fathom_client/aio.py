@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -12,10 +13,10 @@ from pydantic import BaseModel
 
 from fathom_client import calls
 from fathom_client.base import AT_ONCE, FOLLOW_S, FOLLOWED_TURNS, MAX_TURNS, UNTIL_S, ClientBase
-from fathom_client.calls import Access, Call, CorrectionKind, Depth, Lang, LookUp, Options
+from fathom_client.calls import Access, Call, CorrectionKind, Depth, Kind, Lang, LookUp, Options
 from fathom_client.connection import pause, read, unreachable
 from fathom_client.errors import NotFound, Refused
-from fathom_client.models import Assessment, Conversation, Document, Item, Pack, Receipt
+from fathom_client.models import Assessment, Conversation, Document, Found, Item, Pack, Receipt
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -136,6 +137,24 @@ class AsyncFathom(ClientBase):
         """Say who a user is, and what they may see; this replaces what was said before."""
         fields = {"user_role": user_role, "department": department, "access_level": access_level}
         return await self._send(calls.profile(user, {**fields, "objectives": list(objectives)}))
+
+    async def search(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        kind: Kind | None = None,
+        document: Document | str | None = None,
+        conversation: str | None = None,
+        since: datetime | str | None = None,
+        until: datetime | str | None = None,
+        user: str | None = None,
+    ) -> Found:
+        """What memory has on a query; the query is no message, and nothing of it is stored."""
+        times = {"since": since, "until": until}
+        narrowing: dict[str, Any] = {"limit": limit, "kind": kind, "conversation_id": conversation, **times}
+        who: dict[str, Any] = {"client": self.client, "user": self._who(user), "wait_s": self.wait_s}
+        return await self._send(calls.search(query, document=document, **narrowing, **who))
 
     async def assess(self, query: str, *, conversation_summary: str | None = None) -> Assessment:
         """Whether a query needs context, by rules, in milliseconds; nothing is searched or stored."""

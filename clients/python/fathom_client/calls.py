@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 from urllib.parse import quote
@@ -12,13 +13,14 @@ from pydantic import BaseModel
 
 from fathom_client.connection import header
 from fathom_client.errors import Refused
-from fathom_client.models import Assessment, Conversation, Document, Item, Pack, Receipt
+from fathom_client.models import Assessment, Conversation, Document, Found, Item, Pack, Receipt
 
 T = TypeVar("T", bound=BaseModel)
 Depth = Literal["D0", "D1", "D2", "D3", "D4"]
 Lang = Literal["pt", "en"]
 LookUp = Literal["auto", "always", "never"]
 Access = Literal["public", "internal", "restricted", "confidential"]
+Kind = Literal["document", "turn", "summary", "claim", "event", "process"]
 CorrectionKind = Literal["factual", "juridico", "formatacao"]
 PACK_TRIES = 3
 # How long a deep answer may take, where a pack may take less.
@@ -192,6 +194,29 @@ def conversation(name: str, *, client: str, limit: int) -> Call[Conversation]:
 def forgotten(document: Document | str) -> Call[Receipt]:
     name = document if isinstance(document, str) else document.document_id
     return Call("DELETE", f"/documents/{_part(name)}", Receipt, headers=_once())
+
+
+def search(
+    query: str,
+    *,
+    client: str,
+    user: str | None,
+    wait_s: float,
+    document: Document | str | None,
+    since: datetime | str | None,
+    until: datetime | str | None,
+    **narrowing: object,
+) -> Call[Found]:
+    """A search of memory, which is no turn of a conversation."""
+    fields = _stated(
+        query=query,
+        client_id=client,
+        document_id=document.document_id if isinstance(document, Document) else document,
+        since=since.isoformat() if isinstance(since, datetime) else since,
+        until=until.isoformat() if isinstance(until, datetime) else until,
+        **narrowing,
+    )
+    return Call("POST", "/search", Found, fields, headers={**_as(user), "Prefer": f"wait={max(1, round(wait_s))}"})
 
 
 def assessment(query: str, summary: str | None) -> Call[Assessment]:

@@ -18,18 +18,16 @@ MESSAGES: dict[str, type[BaseMessage]] = {"user": HumanMessage, "assistant": AIM
 
 
 class FathomRetriever(BaseRetriever):
-    """The items of a query's pack, in the order of its sources, with source and pack as metadata.
+    """What memory has on a query, best first, with its source as metadata.
 
-    The query is a user's message of the conversation, once also where a history is told it; `options` are further
-    arguments of `ask`.
+    The query is no message of a conversation, and nothing of it is stored; `options` are further arguments of `search`.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     fathom: Fathom
-    conversation: str | None = None
     user: str | None = None
-    options: dict[str, Any] = Field(default_factory=lambda: {"look_up": "always"})
+    options: dict[str, Any] = Field(default_factory=dict)
 
     def _get_relevant_documents(
         self,
@@ -37,11 +35,8 @@ class FathomRetriever(BaseRetriever):
         *,
         run_manager: CallbackManagerForRetrieverRun,  # noqa: ARG002  # the base's signature
     ) -> list[Document]:
-        pack = self.fathom.ask(query, conversation=self.conversation, user=self.user, **self.options)
-        return [
-            Document(id=item.id, page_content=str(item), metadata=pack.about(source, item))
-            for source, item in pack.cited()
-        ]
+        found = self.fathom.search(query, user=self.user, **self.options)
+        return [Document(id=each.id, page_content=each.text, metadata=each.about()) for each in found.results]
 
 
 class FathomChatMessageHistory(BaseChatMessageHistory):

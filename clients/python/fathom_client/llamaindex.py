@@ -9,34 +9,34 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from fathom_client.client import Fathom
 
 # What is for programs, not for the model.
-FOR_PROGRAMS = ["number", "type", "score", "document_id", "pack_id"]
+FOR_PROGRAMS = ["number", "type", "score", "document_id", "conversation_id", "recorded_at"]
 
 
 class FathomRetriever(BaseRetriever):
-    """The items of a query's pack, in the order of its sources, with source and pack as metadata.
+    """What memory has on a query, best first, with its source as metadata.
 
-    The query is a user's message of the client's conversation; `options` are arguments of `ask`.
+    The query is no message of a conversation, and nothing of it is stored; `options` are arguments of `search`.
     """
 
     def __init__(self, fathom: Fathom, **options: Any) -> None:
         super().__init__()
         self._fathom = fathom
-        self._options: dict[str, Any] = {"look_up": "always", **options}
+        self._options = options
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        pack = self._fathom.ask(query_bundle.query_str, **self._options)
+        found = self._fathom.search(query_bundle.query_str, **self._options)
         return [
             NodeWithScore(
                 node=TextNode(
-                    id_=item.id,
-                    text=str(item),
-                    metadata=pack.about(source, item),
+                    id_=each.id,
+                    text=each.text,
+                    metadata=each.about(),
                     excluded_llm_metadata_keys=FOR_PROGRAMS,
                     excluded_embed_metadata_keys=FOR_PROGRAMS,
                 ),
-                score=item.score,
+                score=each.score,
             )
-            for source, item in pack.cited()
+            for each in found.results
         ]
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:

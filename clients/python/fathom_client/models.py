@@ -137,6 +137,61 @@ class Pack(Answer):
         }
 
 
+class Result(Answer):
+    """Something that a search found: what it says, where it comes from, and why it was chosen; `str` of it is the text.
+
+    `number` is that of its source in the text of all results.
+    """
+
+    id: str
+    kind: Literal["document", "turn", "summary", "claim", "event", "process"]
+    title: str
+    text: str
+    score: float
+    tokens: int
+    reason: str
+    recorded_at: str
+    number: int | None = None
+    document_id: str | None = None
+    conversation_id: str | None = None
+    message_id: str | None = None
+    claim_id: str | None = None
+
+    def __str__(self) -> str:
+        return self.text
+
+    def about(self) -> dict[str, str | int | float]:
+        """What a framework keeps beside the text of a result: its source."""
+        return {
+            "source": self.title,
+            "number": self.number or 0,
+            "type": self.kind,
+            "score": self.score,
+            "document_id": self.document_id or "",
+            "conversation_id": self.conversation_id or "",
+            "recorded_at": self.recorded_at,
+        }
+
+
+class Found(Answer):
+    """The results of a search, best first, and their `text` for a prompt; nothing of it was stored.
+
+    `evidence` is `none` where memory has nothing; `missing` are the classes of memory that did not answer in time.
+    """
+
+    query: str
+    lang: str
+    results: tuple[Result, ...]
+    evidence: str | None = None
+    degraded: bool = False
+    missing: tuple[str, ...] = ()
+    text: str = ""
+    total_tokens: int = 0
+
+    def __str__(self) -> str:
+        return self.text
+
+
 class Receipt(Answer):
     """A record in the log, by its place; `message_id` where it is a message."""
 

@@ -12,14 +12,14 @@ from agents import Agent, Model, ModelResponse, RunConfig, Runner, Usage
 from agents.memory import Session
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
-from langchain_core.runnables import ConfigurableField, RunnablePassthrough
+from langchain_core.runnables import RunnablePassthrough
 from langchain_core.runnables.history import RunnableWithMessageHistory
 from llama_index.core.llms import MockLLM
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import MetadataMode
 from openai.types.responses import ResponseOutputMessage, ResponseOutputText
 
-from fathom_client import AsyncFathom, Fathom, FathomError
+from fathom_client import AsyncFathom, Fathom, FathomError, NotFound
 from fathom_client.langchain import FathomChatMessageHistory
 from fathom_client.langchain import FathomRetriever as LangChainRetriever
 from fathom_client.llamaindex import FathomRetriever as LlamaIndexRetriever
@@ -36,7 +36,7 @@ def _policy(fathom: Fathom) -> None:
 
 def test_langchain_retrieves_in_a_chain(fathom: Fathom) -> None:
     retriever = LangChainRetriever(fathom=fathom)
-    [found] = [one for one in retriever.invoke("Who approves refunds?") if one.metadata["type"] == "chunk"]
+    [found] = [one for one in retriever.invoke("Who approves refunds?") if one.metadata["type"] == "document"]
     assert found.page_content == FACT
     assert found.metadata["source"].startswith("Policy")
     assert found.metadata["document_id"] == "policy-refunds"
@@ -69,10 +69,24 @@ def test_langchain_keeps_a_conversation(fathom: Fathom) -> None:
         history.clear()
 
 
+@pytest.mark.parametrize("adapter", ["langchain", "llamaindex"])
+def test_a_retriever_stores_nothing(fathom: Fathom, adapter: str) -> None:
+    if adapter == "langchain":
+        found = LangChainRetriever(fathom=fathom, options={"document": "policy-refunds"}).invoke(
+            "Who approves refunds?"
+        )
+        texts = [one.page_content for one in found]
+    else:
+        nodes = LlamaIndexRetriever(fathom, document="policy-refunds").retrieve("Who approves refunds?")
+        texts = [node.text for node in nodes]
+    assert texts == [FACT]
+    with pytest.raises(NotFound):
+        fathom.conversation()
+
+
 @WITH_HISTORY
 def test_langchain_sends_a_question_once_where_a_retriever_and_a_history_are_of_one_session(fathom: Fathom) -> None:
-    session = ConfigurableField(id="session_id")
-    retriever = LangChainRetriever(fathom=fathom).configurable_fields(conversation=session)
+    retriever = LangChainRetriever(fathom=fathom)
     prompt = ChatPromptTemplate.from_messages([("system", "{context}"), ("human", "{question}")])
     model = FakeListChatModel(responses=["The team lead."])
     asked = RunnablePassthrough.assign(context=itemgetter("question") | retriever)
@@ -94,17 +108,16 @@ def test_langchain_sends_a_question_once_where_a_retriever_and_a_history_are_of_
 
 def test_llamaindex_retrieves_in_a_query_engine(fathom: Fathom) -> None:
     retriever = LlamaIndexRetriever(fathom)
-    [node] = [one for one in retriever.retrieve("Who approves refunds?") if one.metadata["type"] == "chunk"]
+    [node] = [one for one in retriever.retrieve("Who approves refunds?") if one.metadata["type"] == "document"]
     assert node.text == FACT
     assert node.metadata["source"].startswith("Policy")
     shown = node.get_content(MetadataMode.LLM)
     assert shown.startswith("source: Policy")
-    assert "pack_id" not in shown
+    assert "score" not in shown
     engine = RetrieverQueryEngine.from_args(retriever, llm=MockLLM())
     assert FACT in str(engine.query("Who approves refunds?"))
-    found = asyncio.run(LlamaIndexRetriever(fathom, max_tokens=300).aretrieve("Who approves refunds?"))
-    assert FACT in [one.text for one in found]
-    assert fathom.pack(_newest(fathom)).max_tokens == 300
+    found = asyncio.run(LlamaIndexRetriever(fathom, limit=1).aretrieve("Who approves refunds?"))
+    assert [one.text for one in found] == [FACT]
 
 
 class Parrot(Model):
@@ -171,10 +184,6 @@ def test_the_agents_sdk_is_given_the_pack_in_place_of_the_history(data: Path) ->
     assert [one.answers for one in conversation.turns if one.role == "assistant"] == [
         one.message_id for one in conversation.turns if one.role == "user"
     ]
-
-
-def _newest(fathom: Fathom) -> str:
-    return fathom.conversation().turns[-1].message_id
 
 
 def _until(look: Any, length: int) -> Any:

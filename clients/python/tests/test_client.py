@@ -4,6 +4,7 @@ import asyncio
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -126,6 +127,19 @@ def test_what_a_held_pack_shows_is_not_shown_again(fathom: Fathom) -> None:
     again = fathom.ask("How do I descale the machine?", look_up="always", have=[first])
     assert "citric acid" in first.text
     assert "citric acid" not in again.text
+
+
+def test_a_search_finds_documents_and_own_turns_and_is_stored_nowhere(fathom: Fathom) -> None:
+    policy = fathom.ingest_text("# Parking\n\nParking permits are issued by the front desk.", title="Parking")
+    found = fathom.search("Who issues parking permits?", document=policy, kind="document", limit=2)
+    [result] = found.results
+    assert (str(result), result.document_id) == ("Parking permits are issued by the front desk.", policy.document_id)
+    assert (found.evidence, found.degraded, str(result) in str(found)) == ("found", False, True)
+    assert fathom.search("Who issues parking permits?", until="2020-01-01").evidence == "none"
+    with pytest.raises(Refused, match="since is after until"):
+        fathom.search("x", since=datetime(2025, 2, 1, tzinfo=UTC), until="2025-01-01")
+    with pytest.raises(NotFound):
+        fathom.conversation()
 
 
 def test_a_query_is_assessed_without_being_stored(fathom: Fathom) -> None:

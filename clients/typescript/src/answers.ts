@@ -1,6 +1,6 @@
 // What the interface answers, besides the events. Fields that a newer server adds are there at run time.
 
-import type { AssessmentMade, ContextPack, Item, MemoryClass, Open, PackDecision, PackSource, Turn } from "./types.js";
+import type { AssessmentMade, ContextPack, Item, MemoryClass, Open, PackDecision, PackSource, SearchMade, Turn } from "./types.js";
 
 /** A pack; without a text where an earlier version made it, then `text` is empty. */
 export interface Pack extends ContextPack {
@@ -68,6 +68,9 @@ export interface Assessment
   max_tokens: number;
   needs: { memory_class: MemoryClass; max_tokens: number }[];
 }
+
+/** The results of a search, best first, and their text for a prompt. */
+export type Found = SearchMade;
 
 /** An item, and the source that the text of its pack cites as `[number]`. */
 export interface Cited {

@@ -1,6 +1,6 @@
 // The calls.
 
-import type { Assessment, Conversation, DeepAnswer, Document, Health, Pack, Receipt } from "./answers.js";
+import type { Assessment, Conversation, DeepAnswer, Document, Found, Health, Pack, Receipt } from "./answers.js";
 import { type Call, Connection, header, segment, sleep, uuid } from "./connection.js";
 import { NotFound } from "./errors.js";
 import type {
@@ -14,6 +14,7 @@ import type {
   PacksOptions,
   ProfileOptions,
   SayOptions,
+  SearchOptions,
   TurnOptions,
 } from "./options.js";
 import type { ClaimItem } from "./types.js";
@@ -136,6 +137,15 @@ export class Fathom {
     const json = stated({ user_role: userRole, department, access_level: accessLevel, objectives });
     const path = `/profiles/${segment(user)}`;
     return this.#connection.send({ method: "PUT", path, needs: "topic", json, headers: once(), signal });
+  }
+
+  /** What memory has on a query, best first; the query is no message, and nothing of it is stored. */
+  search(query: string, options: SearchOptions = {}): Promise<Found> {
+    const { limit, kind, document, conversation, since, until, user = this.#user, signal } = options;
+    const documentId = typeof document === "object" ? document.document_id : document;
+    const narrowing = { kind, document_id: documentId, conversation_id: conversation, since, until };
+    const json = stated({ query, client_id: this.#client, limit, ...narrowing });
+    return this.#connection.send({ method: "POST", path: "/search", needs: "results", json, headers: as(user), signal });
   }
 
   /** Whether a query needs context, by rules, in milliseconds; nothing is searched or stored. */

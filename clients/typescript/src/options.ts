@@ -1,6 +1,6 @@
 // What a caller may say with each call.
 
-import type { Pack } from "./answers.js";
+import type { Document, Pack } from "./answers.js";
 import type { ObjectiveEntry } from "./types.js";
 
 export interface FathomOptions {
@@ -48,6 +48,21 @@ export interface AskOptions extends TurnOptions {
 export interface SayOptions extends TurnOptions {
   /** The pack of the message that is answered, which says the conversation, or the message's id. */
   answers?: Pack | string;
+}
+
+export interface SearchOptions extends CallOptions {
+  /** The most results, 1 to 50; default: 10. */
+  limit?: number;
+  kind?: "document" | "turn" | "summary" | "claim" | "event" | "process";
+  /** Only of this document, or of this id. */
+  document?: Document | string;
+  /** Only of this conversation; default: of all. */
+  conversation?: string;
+  /** Recorded then or later; text is ISO 8601. */
+  since?: Date | string;
+  /** Recorded then or before. */
+  until?: Date | string;
+  user?: string;
 }
 
 export interface IngestOptions extends CallOptions {

@@ -31,6 +31,8 @@ export type ClaimAssertedAuthor = Open<"user" | "system">;
 
 export type ClaimItemAuthor = Open<"user" | "system">;
 
+export type ClaimRuling = Open<"retract" | "confirm">;
+
 export type ClaimStatus = Open<"asserted" | "contested" | "superseded" | "confirmed" | "retracted">;
 
 export type ConflictKind = Open<"correction" | "newer_value" | "negation">;
@@ -163,6 +165,12 @@ export type QueryType = Open<
 export type QuestionKind = Open<"single" | "list" | "comparison" | "both" | "bridge" | "facets">;
 
 export type Role = Open<"user" | "assistant" | "system">;
+
+export type SearchKind = Open<"document" | "turn" | "summary" | "claim" | "event" | "process">;
+
+export type SearchMadeEvidence = Open<"found" | "none">;
+
+export type SearchResultRole = Open<"user" | "assistant">;
 
 export type SignalName = Open<
   | "greeting"
@@ -314,6 +322,8 @@ export interface AuditHead {
 /**
  * A turn with its own ids: user, assistant or system; options count for a user's.
  *
+ * `pack` false: it is remembered as said at `created_at`, and no pack is made and no answer given to a client for it.
+ *
  * `chat.message-received.v1`
  */
 export interface ChatMessage {
@@ -341,6 +351,7 @@ export interface ChatMessage {
   legacy_answer?: string;
   narrator_failed?: boolean;
   unroutable?: boolean;
+  pack: false;
 }
 
 /**
@@ -491,7 +502,7 @@ export interface ConversationForgotten {
 }
 
 /**
- * A user contested something said or answered, which penalises `penalised_paths` (`Label/id`) by `peso`.
+ * A user contested something, which penalises `penalised_paths` by `peso`, or ruled on an own claim (`ruling`).
  *
  * `memory.correction-issued.v1`
  */
@@ -509,12 +520,15 @@ export interface CorrectionIssued {
   client_id?: string;
   penalised_paths?: string[];
   peso?: number;
+  ruling?: ClaimRuling;
   issued_at: Timestamp;
   seq?: number;
 }
 
 /**
  * A user contests a claim or a consultation from outside a conversation.
+ *
+ * With a `ruling` the user takes the own claim back (`retract`), or says again that it holds (`confirm`).
  *
  * `memory.correction-submitted.v1`
  */
@@ -525,6 +539,7 @@ export interface CorrectionSubmitted {
   usuario_id: string;
   tipo: CorrectionKind;
   new_value?: string;
+  ruling?: ClaimRuling;
   created_at?: Timestamp;
 }
 
@@ -877,6 +892,49 @@ export interface RetrievalPlan {
 }
 
 /**
+ * A search of memory that leaves no trace in it: only what fits all of its filters is found.
+ *
+ * `limit` is the most results. `since` and `until` bound when something was recorded.
+ *
+ * `search.asked.v1`
+ */
+export interface SearchAsked {
+  request_id: string;
+  client_id: string;
+  query: string;
+  /** Absent means 10. */
+  limit?: number;
+  kind?: SearchKind;
+  document_id?: string;
+  conversation_id?: string;
+  since?: Timestamp;
+  until?: Timestamp;
+}
+
+/**
+ * The results of one search, as the pack of the same question would choose them; `text` is for a prompt.
+ *
+ * `evidence` is `none` where memory answered and has nothing. `missing` are the classes of memory that did not answer.
+ * `latency_ms` is the duration of the search itself.
+ *
+ * `search.made.v1`
+ */
+export interface SearchMade {
+  request_id: string;
+  user_id: string;
+  query: string;
+  lang: string;
+  results: SearchResult[];
+  evidence?: SearchMadeEvidence;
+  degraded?: boolean;
+  missing?: MemoryClass[];
+  text: string;
+  total_tokens: number;
+  tokenizer: string;
+  latency_ms: number;
+}
+
+/**
  * Extract of a stretch of one frame of a conversation, with its other users; a later one of one id replaces it.
  *
  * `memory.summary-made.v1`
@@ -973,7 +1031,7 @@ export interface ToolResult {
  *
  * An assistant's turn has the final answer as its content and the `depth_level` of the question; `references` are
  * those of the turn itself. `user_named` is false where the record named no user: `user_id` is then the client's, or
- * that of the question.
+ * that of the question. `pack` is false for a turn without a pack: no depth is decided for it.
  *
  * `chat.turn-accepted.v1`
  */
@@ -1003,6 +1061,7 @@ export interface Turn {
   unroutable?: boolean;
   references?: Reference[];
   link?: TurnLink;
+  pack: false;
 }
 
 /** Why there is no answer, and what is missing. */
@@ -1759,6 +1818,33 @@ export interface SealedSegment {
   last_at: Timestamp;
 }
 
+/**
+ * Something found: its text, where it comes from, and why it was chosen; best first.
+ *
+ * `number` is that of its source in the text of all results. `user_id` is another user's who said it.
+ */
+export interface SearchResult {
+  id: string;
+  kind: SearchKind;
+  memory_class: MemoryClass;
+  title: string;
+  text: string;
+  score: number;
+  tokens: number;
+  reason: string;
+  recorded_at: Timestamp;
+  truncated?: boolean;
+  number?: number;
+  document_id?: string;
+  page?: number;
+  client_id?: string;
+  conversation_id?: string;
+  message_id?: string;
+  role?: SearchResultRole;
+  claim_id?: string;
+  user_id?: string;
+}
+
 /** A section of the final answer. */
 export interface Section {
   title: string;
@@ -2006,6 +2092,8 @@ export interface Events {
   "retrieval.parts-found.v1": PartsFound;
   "memory.quarantine-changed.v1": QuarantineChanged;
   "retrieval.plan-made.v1": RetrievalPlan;
+  "search.asked.v1": SearchAsked;
+  "search.made.v1": SearchMade;
   "memory.summary-made.v1": SummaryMade;
   "tool.call-requested.v1": ToolCallRequested;
   "tool.call-resolved.v1": ToolCallResolved;

@@ -147,6 +147,16 @@ test("packs come in order and are followed until the signal", async () => {
   await assert.rejects(() => fathom.packs("nowhere").next(), refused(NotFound, 404, /there is no conversation 'nowhere'/));
 });
 
+test("a search finds a document, and stores nothing", async () => {
+  const fathom = client();
+  const document = await fathom.ingestText("# Parking\n\nParking permits are issued by the front desk.", { title: "Parking" });
+  const found = await fathom.search("Who issues parking permits?", { document, kind: "document", limit: 2 });
+  assert.deepEqual(found.results.map((one) => one.text), ["Parking permits are issued by the front desk."]);
+  assert.equal(found.evidence, "found");
+  assert.equal((await fathom.search("Who issues parking permits?", { until: new Date(0) })).evidence, "none");
+  await assert.rejects(fathom.conversation(), NotFound);
+});
+
 test("a query is assessed, and the server says that it is well", async () => {
   const assessed = await client().assess("Compare both contracts in detail.");
   assert.equal(typeof assessed.needs_deep_context, "boolean");

@@ -19,7 +19,7 @@ POLL_S = 0.2
 
 
 # The first stages of what is asked over HTTP and MCP.
-LETTERS = tuple(dead_letter_topic(stage) for stage in ("depth", "tool-gate"))
+LETTERS = tuple(dead_letter_topic(stage) for stage in ("depth", "tool-gate", "search"))
 UNKNOWN_CONVERSATION = "unknown_conversation"
 
 

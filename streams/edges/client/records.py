@@ -26,7 +26,7 @@ HEADING = re.compile(r"^\s{0,3}#\s+(.+?)\s*#*\s*$", re.MULTILINE)
 NOT_IN_ID = re.compile(r"[^\w.-]+")
 KINDS = {".md": "markdown", ".markdown": "markdown", ".txt": "text"}
 # The id field of each event, by which its answers refer to it and an entity's key is made.
-NAMES = ("call_id", "document_id", "request_id", "claim_id", "consultation_id", "message_id")
+NAMES = ("call_id", "request_id", "document_id", "claim_id", "consultation_id", "message_id")
 
 
 @dataclass(frozen=True, slots=True)

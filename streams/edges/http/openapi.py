@@ -36,6 +36,11 @@ DELETE_PROBLEMS = {
     **{status: SEND_PROBLEMS[status] for status in (401, 403, 422, 429, 503, 504)},
     404: "there is nothing of this id that the token may forget",
 }
+SEARCH_PROBLEMS = {
+    **PROBLEMS,
+    503: "the broker cannot be reached or did not take the search; `Retry-After` says when to try again",
+    504: "no results came in time; search again",
+}
 ASK_PROBLEMS = {
     **PROBLEMS,
     406: "only Markdown is accepted, and the pack has no text",

@@ -10,7 +10,7 @@ from agents.core.caching.budget import CacheShare, bytes_of, share_of
 from agents.core.caching.lru import ByteCache
 from schemas.base import Conversation
 from schemas.envelope import USER_BOUND, header_map
-from schemas.topics import ANSWERS_OUT, CONTEXT_PACKS, CONVERSATION_TURNS, TOOLS_CALLS_OUT
+from schemas.topics import ANSWERS_OUT, CONTEXT_PACKS, CONVERSATION_TURNS, SEARCHES_OUT, TOOLS_CALLS_OUT
 from streams.edges.client.ask import UNKNOWN_CONVERSATION, RefusedRecord
 from streams.edges.client.deep_answers import answer_of
 from streams.edges.client.known import unknown_conversation
@@ -98,7 +98,9 @@ class PendingReplies:
     def came(self, topic: str, key: bytes, value: bytes) -> None:
         """Cache an answer and resolve the futures that wait for it."""
         place = (topic, key)
-        self._keep(place, value)
+        # A search is made once: nobody waits for the same results again.
+        if topic != SEARCHES_OUT.name:
+            self._keep(place, value)
         for future, wanted in tuple(self._waiting.get(place, {}).items()):
             if not future.done() and self._answers(value, wanted):
                 future.set_result(value)
@@ -210,6 +212,8 @@ def _answers(value: bytes, wanted: ExpectedReply) -> bool:
             return mine and (not wanted.deep or answer_of(value) is not None)
         if wanted.topic == TOOLS_CALLS_OUT.name:
             return bool(said["call_id"] == wanted.message_id)
+        if wanted.topic == SEARCHES_OUT.name:
+            return bool(said["request_id"] == wanted.message_id)
         if wanted.topic == CONVERSATION_TURNS.name:
             return bool(said["message_id"] == wanted.message_id)
         return wanted.topic == CONTEXT_PACKS.name and (said["revision"], said["message_id"]) == (1, wanted.message_id)

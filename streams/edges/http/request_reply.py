@@ -20,7 +20,14 @@ from schemas.base import Conversation
 from schemas.chat import Turn
 from schemas.codec import Undecodable, decode_record
 from schemas.envelope import Erased, header_map
-from schemas.topics import ANSWERS_OUT, CONTEXT_PACKS, CONVERSATION_TURNS, MEMORY_ERASURES, TOOLS_CALLS_OUT
+from schemas.topics import (
+    ANSWERS_OUT,
+    CONTEXT_PACKS,
+    CONVERSATION_TURNS,
+    MEMORY_ERASURES,
+    SEARCHES_OUT,
+    TOOLS_CALLS_OUT,
+)
 from streams.edges.client import ask, clients
 from streams.edges.client.deep_answers import LETTERS_OF_RUNS, failure_of
 from streams.edges.client.errors import CommandFailed
@@ -33,7 +40,7 @@ from streams.telemetry import metrics
 LOG = logging.getLogger("fathom.ask")
 TOPICS = (
     ANSWERS_OUT.name, CONTEXT_PACKS.name, CONVERSATION_TURNS.name, TOOLS_CALLS_OUT.name, MEMORY_ERASURES.name,
-    *ask.LETTERS, LETTERS_OF_RUNS,
+    SEARCHES_OUT.name, *ask.LETTERS, LETTERS_OF_RUNS,
 )  # fmt: skip
 # A repeated question finds an answer this old, also in a process that has just started.
 LOOK_BACK_S = 60.0

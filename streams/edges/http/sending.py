@@ -15,7 +15,7 @@ from starlette.requests import Request
 from agents.core.caching.lru import ByteCache
 from schemas.base import Id, derive
 from schemas.depth import LEAST_WAIT_MS
-from schemas.topics import ANSWERS_OUT, CONVERSATION_TURNS, Topic
+from schemas.topics import ANSWERS_OUT, CONVERSATION_TURNS, SEARCHES_OUT, Topic
 from streams.edges.client import records
 from streams.edges.client.ask import UNKNOWN_CONVERSATION, RefusedRecord
 from streams.edges.client.deep_answers import RunFailed
@@ -181,12 +181,17 @@ def looking_up(status: int = 422) -> Iterator[None]:
 
 
 def _within(wanted: ExpectedReply, seconds: float) -> float | None:
-    """The time within which an answer is wanted; None for a turn, whose message is taken however late it comes."""
-    return None if wanted.topic == CONVERSATION_TURNS.name else seconds
+    """The time within which an answer is wanted; None where there is no backlog of the first stage to wait behind.
+
+    Of a turn its message is taken however late it comes, and a search has a stage of its own.
+    """
+    return None if wanted.topic in (CONVERSATION_TURNS.name, SEARCHES_OUT.name) else seconds
 
 
 def _late(sent: SentRecord | None, wanted: ExpectedReply, seconds: float) -> str:
     again = "ask again with the same Idempotency-Key: it is not asked twice, and its answer is waited for"
+    if wanted.topic == SEARCHES_OUT.name:
+        return f"no results came on {wanted.topic} within {seconds:.3g} s; search again, or wait for longer"
     if sent is None:
         return f"the broker did not say within {seconds:g} s whether it has the question; {again}"
     nothing = "no answer by cognition" if wanted.deep else "nothing"

@@ -34,7 +34,7 @@ def nearest(
 ) -> dict[int, float]:
     """The nearest passages that the asker may see, best first: ids with their cosines."""
     near = edge.Query.Nearest(vector, using=DENSE)
-    if not query.among and size_of(shard, visible) > FEW:
+    if not (query.among or query.origin) and size_of(shard, visible) > FEW:
         found = _by_codes(shard, near, limit, tenants, query)
         if found is not None:
             return found
@@ -151,8 +151,9 @@ def _visible(among: Sequence[edge.FieldCondition | edge.HasIdCondition], query: 
     must: list[edge.ConditionType] = [
         *among,
         edge.FieldCondition("access", range=edge.RangeFloat(lte=ACCESS_ORDER[query.access_level])),
-        edge.FieldCondition("recorded_at", range=edge.RangeFloat(lte=as_of, gte=since)),
+        edge.FieldCondition("recorded_at", range=edge.RangeFloat(lte=micros(query.newest), gte=since)),
         _for_user(query),
+        *(edge.FieldCondition(key, match=edge.MatchValue(value)) for key, value in query.origin.items()),
     ]
     if query.kinds:
         must.append(edge.FieldCondition("kind", match=edge.MatchAny(list(query.kinds))))

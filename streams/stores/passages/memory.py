@@ -107,13 +107,15 @@ class MemoryPassageIndex:
 def _matches(passage: Passage, query: PassageQuery) -> bool:
     """Whether the asker may see the passage and asks for its kind and time."""
     return (
-        passage.recorded_at <= query.as_of
+        passage.recorded_at <= query.newest
         and (passage.retired_at is None or passage.retired_at > query.as_of)
         and ACCESS_ORDER[passage.access_level] <= ACCESS_ORDER[query.access_level]
         and passage.user_id in (None, query.user_id)
         and (not query.kinds or passage.kind in query.kinds)
         and (not query.among or passage.stored_as in query.among)
         and (query.since is None or passage.recorded_at >= query.since)
+        and query.document_id in (None, passage.fields.get("document_id"))
+        and query.conversation_id in (None, passage.conversation_id)
     )
 
 

@@ -16,6 +16,8 @@ COLLECTIONS = {"semantic": 130.0, "episodic": 45.0, "consultas": 30.0}
 # The two vectors of a point. What is searched as terms is ours (`lexical`): with another rule the points
 # of before would be found by chance, so the rule is part of the name.
 DENSE, TERMS = "dense", "terms_2"
+# Where the id of a passage's document is in its payload.
+OF_DOCUMENT = "fields.document_id"
 
 # The collection whose passages come again, mostly unchanged, with each version of a document.
 VERSIONED = "semantic"

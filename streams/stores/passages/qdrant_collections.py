@@ -11,7 +11,7 @@ from qdrant_client.common.client_exceptions import QdrantException
 from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
 
 from agents.ports.models import Embedder
-from streams.stores.passages.points import COLLECTIONS, DENSE, TERMS, IncompatibleIndex
+from streams.stores.passages.points import COLLECTIONS, DENSE, OF_DOCUMENT, TERMS, IncompatibleIndex
 from streams.stores.passages.qdrant_connection import QdrantRefusal, not_there, trusted_by
 
 MAX_HITS = 1_000
@@ -24,7 +24,7 @@ OF_TENANT = models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD, is_t
 ORDERED = models.IntegerIndexParams(type=models.IntegerIndexType.INTEGER, lookup=False, range=True, enable_hnsw=False)
 INDEXES: dict[str, models.KeywordIndexParams | models.IntegerIndexParams] = {
     "tenant_id": OF_TENANT,
-    **dict.fromkeys(("user_id", "conversation_id", "kind"), KEYWORD),
+    **dict.fromkeys(("user_id", "conversation_id", "kind", OF_DOCUMENT), KEYWORD),
     **dict.fromkeys(("access", "recorded_at", "retired_at"), ORDERED),
 }
 # A filter without an index reads every tenant's payloads. A query without any filter is allowed all the same.

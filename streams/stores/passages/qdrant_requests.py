@@ -68,7 +68,7 @@ def corpus_of(tenants: Sequence[str]) -> Part:
 
 def visible(tenants: Sequence[str], query: PassageQuery) -> Part:
     """The passages of these tenants that the asker may see and asks for."""
-    until = {"lte": micros(query.as_of)}
+    until = {"lte": micros(query.newest)}
     since = {} if query.since is None else {"gte": micros(query.since)}
     users = [""] if query.user_id is None else ["", query.user_id]
     must: list[Part] = [
@@ -79,6 +79,7 @@ def visible(tenants: Sequence[str], query: PassageQuery) -> Part:
     ]
     if query.kinds:
         must.append(_any_of("kind", query.kinds))
+    must += [equals(key, value) for key, value in query.origin.items()]
     if query.among:
         must.append({"has_id": [str(point_id(of, each)) for of in tenants for each in query.among]})
-    return {"must": must, "must_not": [{"key": "retired_at", "range": until}]}
+    return {"must": must, "must_not": [{"key": "retired_at", "range": {"lte": micros(query.as_of)}}]}

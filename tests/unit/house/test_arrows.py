@@ -27,6 +27,7 @@ ARROWS: Mapping[str, str] = {
     "agents.core.packs": "agents.core.caching agents.core.language agents.core.retrieval",
     "agents.core.assessment": """agents.core.caching agents.core.claims agents.core.conversation agents.core.depth
         agents.core.language agents.core.packs""",
+    "agents.core.search": "agents.core.packs",
     # Law and deep answers: nothing knows them but `streams.extensions`, which does without them, too.
     "agents.legal": "agents.core.language",
     "agents.cognition.decomposition": "agents.core.language agents.legal",
@@ -46,13 +47,15 @@ ARROWS: Mapping[str, str] = {
     "agents.document_search": "agents.ports",
     "agents.access_levels": "agents.errors agents.ports agents.core.caching",
     "agents.turn_search": "agents.ports agents.core.language agents.core.retrieval",
+    "agents.scoped_memory": "agents.core.retrieval agents.core.search agents.ports",
     "agents.second_opinion": "agents.concurrency agents.core.conversation agents.core.depth agents.ports",
     "agents.retrievers": """agents.access_levels agents.concurrency agents.context agents.document_search agents.errors
         agents.ports agents.turn_search agents.core.claims agents.core.conversation agents.core.documents
         agents.core.language agents.core.packs agents.core.retrieval""",
-    "agents.stages": """agents.concurrency agents.context agents.erasures agents.errors agents.ports agents.references
-        agents.second_opinion agents.core.assessment agents.core.claims agents.core.conversation agents.core.depth
-        agents.core.documents agents.core.language agents.core.packs agents.core.retrieval agents.core.tools""",
+    "agents.stages": """agents.concurrency agents.context agents.erasures agents.errors agents.ports
+        agents.references agents.retrievers agents.scoped_memory agents.second_opinion agents.core.assessment
+        agents.core.claims agents.core.conversation agents.core.depth agents.core.documents agents.core.language
+        agents.core.packs agents.core.retrieval agents.core.search agents.core.tools""",
     "streams.config": "agents.core.packs agents.ports",
     "streams.policies": "agents.core.assessment agents.core.packs streams.config",
     "streams.dependencies": """agents.context agents.core.packs agents.core.quarantine agents.ports streams.config
@@ -72,6 +75,7 @@ ARROWS: Mapping[str, str] = {
     "streams.listening": "streams.config",
     "streams.web_pages": "streams.config streams.telemetry",
     "streams.documents": "agents.core.documents agents.core.language agents.errors streams.child_process",
+    "streams.imports": "",
     "streams.models": "agents.errors agents.ports streams.config streams.stores streams.telemetry",
     "streams.stores": "agents.concurrency agents.core.caching agents.core.language agents.errors",
     "streams.stores.graph": """agents.concurrency agents.core.claims agents.core.conversation
@@ -132,8 +136,10 @@ ARROWS: Mapping[str, str] = {
         streams.stores.keys""",
     "streams.edges.canary": "streams.edges.client streams.runtime.admission streams.telemetry",
     "streams.edges.audit": "agents.errors agents.ports streams.edges.client streams.explanations streams.kafka",
-    "streams.edges.operations": """streams.edges.client streams.kafka streams.replay streams.runtime.layout
-        streams.stage streams.topology""",
+    "streams.edges.operations": """agents.core.claims agents.core.language agents.ports streams.edges.client
+        streams.edges.http streams.kafka streams.replay streams.runtime streams.runtime.layout streams.stage
+        streams.topology""",
+    "streams.edges.cli.memory": "streams.config streams.edges.cli streams.edges.client streams.edges.operations",
     "streams.edges.http": """agents.core.caching streams.config streams.edges.client
         streams.listening streams.runtime streams.telemetry streams.version streams.web_pages""",
     "streams.edges.http.endpoints": """agents.core.documents agents.core.packs agents.errors agents.ports agents.stages
@@ -157,7 +163,7 @@ ARROWS: Mapping[str, str] = {
         streams.policies streams.registry streams.replay streams.runtime streams.stage streams.telemetry
         streams.topology streams.version""",
     "streams.edges.cli.audit": """agents.ports streams.audit streams.config streams.edges.audit streams.edges.cli
-        streams.edges.client streams.edges.http streams.explanations streams.kafka streams.listening
+        streams.edges.client streams.edges.operations streams.explanations streams.kafka streams.listening
         streams.runtime streams.web_pages""",
     "streams.edges.cli.demo": """agents.core.documents streams.config streams.edges.cli streams.edges.client
         streams.evaluation streams.policies streams.runtime streams.stores streams.stores.passages streams.telemetry
@@ -171,8 +177,9 @@ ARROWS: Mapping[str, str] = {
     "streams.edges.cli.doctor": """agents.errors streams.config streams.edges.canary streams.edges.cli
         streams.edges.client streams.edges.operations streams.encryption streams.kafka streams.replay streams.runtime
         streams.stores.graph streams.stores.remote streams.stores.seen streams.topology""",
+    "streams.edges.cli.search": "streams.edges.cli streams.edges.client streams.edges.operations",
     "streams.edges.cli.ingest": """agents.core.documents agents.errors agents.ports streams.documents streams.edges.cli
-        streams.edges.client streams.kafka streams.runtime""",
+        streams.edges.client streams.imports streams.kafka streams.runtime""",
     "streams.edges.cli.replay": """agents.core.caching streams.config streams.dependencies streams.edges.cli
         streams.edges.cli.quarantine streams.edges.client streams.edges.operations streams.evaluation streams.kafka
         streams.replay streams.runtime streams.stores streams.views""",

@@ -222,5 +222,5 @@ def test_the_first_stage_is_full_until_half_of_its_messages_are_done(monkeypatch
 
 
 def test_no_stage_that_somebody_waits_for_is_a_background_one():
-    path = {"depth", "assessor", "tool-gate"}
+    path = {"depth", "search", "assessor", "tool-gate"}
     assert {s.group_name for s in STAGES if not s.background} == path

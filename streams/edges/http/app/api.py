@@ -5,7 +5,7 @@ from functools import partial
 
 from starlette.types import ASGIApp
 
-from agents.ports.graph import DecisionReader
+from agents.ports.memories import RememberedReader
 from agents.stages.assessor import Assessor
 from streams import config
 from streams.config import Settings, listed
@@ -20,10 +20,12 @@ from streams.edges.http.endpoints.decisions import decisions_router
 from streams.edges.http.endpoints.documents import documents_router
 from streams.edges.http.endpoints.explanations import explanations_router
 from streams.edges.http.endpoints.judgements import judgements_router
+from streams.edges.http.endpoints.memories import memories_router
 from streams.edges.http.endpoints.messages import messages_router
 from streams.edges.http.endpoints.operations import operations_router
 from streams.edges.http.endpoints.packs import reading_router
 from streams.edges.http.endpoints.profiles import profiles_router
+from streams.edges.http.endpoints.search import search_router
 from streams.edges.http.events.progress_tail import ProgressTail
 from streams.edges.http.events.routes import events_router
 from streams.edges.http.gate import AuthMiddleware
@@ -37,7 +39,7 @@ from streams.edges.http.tokens import Tokens
 from streams.telemetry.clock import SystemClock
 from streams.web_pages import LOOPBACK
 
-Decisions = Callable[[], DecisionReader | None]
+Decisions = Callable[[], RememberedReader | None]
 
 
 def application(
@@ -74,6 +76,7 @@ def api(
     made.include_router(ask_router(exchange, seconds, deep_s))
     made.include_router(assess_router(assessor, settings.limits()))
     sender = CallSender(exchange)
+    made.include_router(search_router(sender, seconds))
     made.include_router(messages_router(sender, seconds, deep_s))
     made.include_router(documents_router(sender, DocumentProcess()))
     made.include_router(profiles_router(sender))
@@ -81,6 +84,7 @@ def api(
     made.include_router(reading_router(sender, seconds))
     made.include_router(answers_router(sender, seconds))
     made.include_router(decisions_router(decisions))
+    made.include_router(memories_router(sender, decisions))
     made.include_router(explanations_router(sender, decisions, seconds))
     made.include_router(operations_router(lambda: exchange.bootstrap()))
     made.include_router(forgetting_router(sender))

@@ -54,6 +54,8 @@ public final class Events {
             Map.entry("retrieval.parts-found.v1", PartsFound.class),
             Map.entry("memory.quarantine-changed.v1", QuarantineChanged.class),
             Map.entry("retrieval.plan-made.v1", RetrievalPlan.class),
+            Map.entry("search.asked.v1", SearchAsked.class),
+            Map.entry("search.made.v1", SearchMade.class),
             Map.entry("memory.summary-made.v1", SummaryMade.class),
             Map.entry("tool.call-requested.v1", ToolCallRequested.class),
             Map.entry("tool.call-resolved.v1", ToolCallResolved.class),
@@ -148,6 +150,17 @@ public final class Events {
 
         @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
         public ClaimItemAuthor {}
+    }
+
+    /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
+    public record ClaimRuling(@JsonValue String value) {
+        public static final ClaimRuling RETRACT = new ClaimRuling("retract");
+        public static final ClaimRuling CONFIRM = new ClaimRuling("confirm");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public ClaimRuling {}
     }
 
     /**
@@ -628,6 +641,43 @@ public final class Events {
     /**
      * One of the values below, or one that a newer Fathom knows.
      */
+    public record SearchKind(@JsonValue String value) {
+        public static final SearchKind DOCUMENT = new SearchKind("document");
+        public static final SearchKind TURN = new SearchKind("turn");
+        public static final SearchKind SUMMARY = new SearchKind("summary");
+        public static final SearchKind CLAIM = new SearchKind("claim");
+        public static final SearchKind EVENT = new SearchKind("event");
+        public static final SearchKind PROCESS = new SearchKind("process");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public SearchKind {}
+    }
+
+    /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
+    public record SearchMadeEvidence(@JsonValue String value) {
+        public static final SearchMadeEvidence FOUND = new SearchMadeEvidence("found");
+        public static final SearchMadeEvidence NONE = new SearchMadeEvidence("none");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public SearchMadeEvidence {}
+    }
+
+    /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
+    public record SearchResultRole(@JsonValue String value) {
+        public static final SearchResultRole USER = new SearchResultRole("user");
+        public static final SearchResultRole ASSISTANT = new SearchResultRole("assistant");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public SearchResultRole {}
+    }
+
+    /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
     public record SignalName(@JsonValue String value) {
         public static final SignalName GREETING = new SignalName("greeting");
         public static final SignalName DIRECT_QUESTION = new SignalName("direct_question");
@@ -913,6 +963,9 @@ public final class Events {
     /**
      * A turn with its own ids: user, assistant or system; options count for a user's.
      *
+     * `pack` false: it is remembered as said at `created_at`, and no pack is made and no answer given to a client for
+     * it.
+     *
      * Its ce_type is chat.message-received.v1.
      *
      * @param content a text; of a list of parts, that of its text parts
@@ -942,6 +995,7 @@ public final class Events {
             @JsonProperty("legacy_answer") String legacyAnswer,
             @JsonProperty("narrator_failed") Boolean narratorFailed,
             @JsonProperty("unroutable") Boolean unroutable,
+            @JsonProperty("pack") boolean pack,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
@@ -1100,7 +1154,7 @@ public final class Events {
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
-     * A user contested something said or answered, which penalises `penalised_paths` (`Label/id`) by `peso`.
+     * A user contested something, which penalises `penalised_paths` by `peso`, or ruled on an own claim (`ruling`).
      *
      * Its ce_type is memory.correction-issued.v1.
      */
@@ -1119,12 +1173,15 @@ public final class Events {
             @JsonProperty("client_id") String clientId,
             @JsonProperty("penalised_paths") List<String> penalisedPaths,
             @JsonProperty("peso") Double peso,
+            @JsonProperty("ruling") ClaimRuling ruling,
             @JsonProperty("issued_at") @Timestamp OffsetDateTime issuedAt,
             @JsonProperty("seq") Long seq,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
      * A user contests a claim or a consultation from outside a conversation.
+     *
+     * With a `ruling` the user takes the own claim back (`retract`), or says again that it holds (`confirm`).
      *
      * Its ce_type is memory.correction-submitted.v1.
      */
@@ -1136,6 +1193,7 @@ public final class Events {
             @JsonProperty("usuario_id") String usuarioId,
             @JsonProperty("tipo") CorrectionKind tipo,
             @JsonProperty("new_value") String newValue,
+            @JsonProperty("ruling") ClaimRuling ruling,
             @JsonProperty("created_at") @Timestamp OffsetDateTime createdAt,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
@@ -1511,6 +1569,53 @@ public final class Events {
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
+     * A search of memory that leaves no trace in it: only what fits all of its filters is found.
+     *
+     * `limit` is the most results. `since` and `until` bound when something was recorded.
+     *
+     * Its ce_type is search.asked.v1.
+     *
+     * @param limit Absent means 10.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record SearchAsked(
+            @JsonProperty("request_id") String requestId,
+            @JsonProperty("client_id") String clientId,
+            @JsonProperty("query") String query,
+            @JsonProperty("limit") Long limit,
+            @JsonProperty("kind") SearchKind kind,
+            @JsonProperty("document_id") String documentId,
+            @JsonProperty("conversation_id") String conversationId,
+            @JsonProperty("since") @Timestamp OffsetDateTime since,
+            @JsonProperty("until") @Timestamp OffsetDateTime until,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * The results of one search, as the pack of the same question would choose them; `text` is for a prompt.
+     *
+     * `evidence` is `none` where memory answered and has nothing. `missing` are the classes of memory that did not
+     * answer.
+     * `latency_ms` is the duration of the search itself.
+     *
+     * Its ce_type is search.made.v1.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record SearchMade(
+            @JsonProperty("request_id") String requestId,
+            @JsonProperty("user_id") String userId,
+            @JsonProperty("query") String query,
+            @JsonProperty("lang") String lang,
+            @JsonProperty("results") List<SearchResult> results,
+            @JsonProperty("evidence") SearchMadeEvidence evidence,
+            @JsonProperty("degraded") Boolean degraded,
+            @JsonProperty("missing") List<MemoryClass> missing,
+            @JsonProperty("text") String text,
+            @JsonProperty("total_tokens") long totalTokens,
+            @JsonProperty("tokenizer") String tokenizer,
+            @JsonProperty("latency_ms") double latencyMs,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
      * Extract of a stretch of one frame of a conversation, with its other users; a later one of one id replaces it.
      *
      * Its ce_type is memory.summary-made.v1.
@@ -1614,7 +1719,7 @@ public final class Events {
      * An assistant's turn has the final answer as its content and the `depth_level` of the question; `references` are
      * those of the turn itself. `user_named` is false where the record named no user: `user_id` is then the client's,
      * or
-     * that of the question.
+     * that of the question. `pack` is false for a turn without a pack: no depth is decided for it.
      *
      * Its ce_type is chat.turn-accepted.v1.
      */
@@ -1645,6 +1750,7 @@ public final class Events {
             @JsonProperty("unroutable") Boolean unroutable,
             @JsonProperty("references") List<Reference> references,
             @JsonProperty("link") TurnLink link,
+            @JsonProperty("pack") boolean pack,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
@@ -2573,6 +2679,34 @@ public final class Events {
             @JsonProperty("after") String after,
             @JsonProperty("marks") String marks,
             @JsonProperty("last_at") @Timestamp OffsetDateTime lastAt,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * Something found: its text, where it comes from, and why it was chosen; best first.
+     *
+     * `number` is that of its source in the text of all results. `user_id` is another user's who said it.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record SearchResult(
+            @JsonProperty("id") String id,
+            @JsonProperty("kind") SearchKind kind,
+            @JsonProperty("memory_class") MemoryClass memoryClass,
+            @JsonProperty("title") String title,
+            @JsonProperty("text") String text,
+            @JsonProperty("score") double score,
+            @JsonProperty("tokens") long tokens,
+            @JsonProperty("reason") String reason,
+            @JsonProperty("recorded_at") @Timestamp OffsetDateTime recordedAt,
+            @JsonProperty("truncated") Boolean truncated,
+            @JsonProperty("number") Long number,
+            @JsonProperty("document_id") String documentId,
+            @JsonProperty("page") Long page,
+            @JsonProperty("client_id") String clientId,
+            @JsonProperty("conversation_id") String conversationId,
+            @JsonProperty("message_id") String messageId,
+            @JsonProperty("role") SearchResultRole role,
+            @JsonProperty("claim_id") String claimId,
+            @JsonProperty("user_id") String userId,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
