@@ -10,12 +10,16 @@ from schemas.depth import DepthLevel
 from schemas.items import AccessLevel
 
 CorrectionKind = Literal["factual", "juridico", "formatacao"]
+ClaimRuling = Literal["retract", "confirm"]
 PathLabel = Literal["Processo", "Dispositivo", "Jurisprudencia", "Chunk", "SubPergunta"]
 PATH_LABELS: tuple[PathLabel, ...] = ("Processo", "Dispositivo", "Jurisprudencia", "Chunk", "SubPergunta")
 
 
 class CorrectionSubmitted(Event):
-    """A user contests a claim or a consultation from outside a conversation."""
+    """A user contests a claim or a consultation from outside a conversation.
+
+    With a `ruling` the user takes the own claim back (`retract`), or says again that it holds (`confirm`).
+    """
 
     TYPE: ClassVar[str] = "memory.correction-submitted.v1"
     claim_id: Absent[Id] = None
@@ -24,12 +28,15 @@ class CorrectionSubmitted(Event):
     user_id: Id = Field(alias="usuario_id")
     correction_kind: CorrectionKind = Field(alias="tipo")
     new_value: Absent[str] = None
+    ruling: Absent[ClaimRuling] = None
     created_at: Absent[StatedTime] = None
 
     @model_validator(mode="after")
     def _of_one_thing(self) -> "CorrectionSubmitted":
         if (self.claim_id is None) == (self.consultation_id is None):
             raise ValueError("a correction names either claim_id or consulta_id")
+        if self.ruling is not None and (self.claim_id is None or self.new_value is not None):
+            raise ValueError("a ruling is on a claim, and gives no new_value")
         if not self.text.strip():
             raise ValueError("a correction needs a text")
         return self

@@ -114,7 +114,7 @@ class ClaimAsserted(Event):
 
 
 class CorrectionIssued(Event):
-    """A user contested something said or answered, which penalises `penalised_paths` (`Label/id`) by `peso`."""
+    """A user contested something, which penalises `penalised_paths` by `peso`, or ruled on an own claim (`ruling`)."""
 
     TYPE: ClassVar[str] = "memory.correction-issued.v1"
     correction_id: Id
@@ -130,6 +130,7 @@ class CorrectionIssued(Event):
     client_id: Absent[Id] = None
     penalised_paths: tuple[str, ...] = ()
     weight: Absent[float] = Field(default=None, alias="peso")
+    ruling: Absent[Literal["retract", "confirm"]] = None
     issued_at: AwareDatetime
     seq: Absent[int] = None
 

@@ -152,6 +152,7 @@ class ClaimContested:
     text: str
     new_value: str | None
     at: datetime
+    ruling: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from agents.core.claims.subjects import subject_key
 from agents.ports.graph import GraphReader
 from agents.ports.sessions import WorkingSets
 from schemas.base import Conversation, entity_key
-from schemas.chat import Role, Turn
+from schemas.chat import Role, Turn, notes_of
 from schemas.envelope import Outgoing, Received
 from schemas.memory import ClaimAsserted
 from schemas.policy import ContextPolicy
@@ -43,7 +43,8 @@ class ClaimsAgent:
         if not self._enabled or turn.role == Role.SYSTEM:
             return ()
         utterance = Utterance.from_turn(turn, record.envelope.tenant)
-        if not await beside_loop(len(turn.content), partial(_claims_anything, turn, utterance)):
+        is_note = turn.role == Role.USER and turn.conversation_id == notes_of(turn.user_id)
+        if not await beside_loop(len(turn.content), partial(_claims_anything, turn, utterance)) and not is_note:
             return ()
         conversation = record.conversation(turn.client_id, turn.conversation_id)
         before = await self._before(conversation, turn)
@@ -51,7 +52,8 @@ class ClaimsAgent:
         heard = await beside_loop(longest, lambda: lifecycle.heard(utterance, lifecycle.session_claims(before)))
         key = entity_key(record.envelope.tenant, conversation.key())
         told, shares = _told(turn, before), await self._shares(record)
-        claims = [claim.model_copy(update={**told, **self._shared(claim, shares)}) for claim in heard.claims]
+        made = heard.claims or ((lifecycle.noted(utterance),) if is_note else ())
+        claims = [claim.model_copy(update={**told, **self._shared(claim, shares)}) for claim in made]
         steps = [Outgoing(MEMORY_CLAIMS, key, claim, record.envelope, claim.claim_id) for claim in claims]
         if (correction := heard.correction) is not None and turn.role == Role.USER:
             steps.append(Outgoing(MEMORY_CORRECTIONS, key, correction, record.envelope, correction.correction_id))

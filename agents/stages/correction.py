@@ -3,6 +3,7 @@
 reads   corrections.in      key entity (the target of the correction)
 writes  memory.corrections  the contested target, the user, and the penalised nodes
         memory.claims       the user's claim, where a correction of a claim gives a value
+        memory.quarantines  a claim that its user takes back
 state   the graph (read): the target must be there, now or shortly
 """
 
@@ -11,6 +12,7 @@ from datetime import datetime
 from functools import partial
 
 from agents.core.claims import outside_corrections as rules
+from agents.core.claims.subjects import filed_under
 from agents.errors import Rejected
 from agents.ports.graph import ConsultationFound, GraphReader
 from agents.references import References
@@ -18,7 +20,9 @@ from schemas.base import Conversation, Source, derive, entity_key
 from schemas.envelope import Outgoing, Received
 from schemas.learning import CorrectionSubmitted
 from schemas.memory import ClaimAsserted
-from schemas.topics import MEMORY_CLAIMS, MEMORY_CONSULTATIONS, MEMORY_CORRECTIONS
+from schemas.topics import MEMORY_CLAIMS, MEMORY_CONSULTATIONS, MEMORY_CORRECTIONS, MEMORY_QUARANTINES
+
+MAX_EARLIER = 50
 
 
 class CorrectionAgent:
@@ -44,13 +48,36 @@ class CorrectionAgent:
         else:
             original = await self._claim(record, submitted.claim_id or "", as_of)
             place = Source(topic=record.topic, partition=record.partition, offset=record.offset)
-            issued, new = rules.of_claim(submitted, original, tenant=tenant, at=at, source=place, id=correction_id)
+            earlier = await self._earlier(submitted, original, tenant, as_of)
+            issued, new = rules.of_claim(
+                submitted, original, tenant=tenant, at=at, source=place, id=correction_id, earlier=earlier
+            )
+            if submitted.ruling == "retract":
+                hiding = rules.hidden_with(original, issued)
+                key = entity_key(tenant, derive("claim", "", original.claim_id))
+                steps.append(Outgoing(MEMORY_QUARANTINES, key, hiding, record.envelope, issued.correction_id))
             if new is not None:
                 own = Conversation(tenant=tenant, client_id=new.client_id, conversation_id=new.conversation_id)
                 key = entity_key(tenant, own.key())
                 steps.append(Outgoing(MEMORY_CLAIMS, key, new, record.envelope, new.claim_id))
         key = entity_key(tenant, issued.target_id)
         return (*steps, Outgoing(MEMORY_CORRECTIONS, key, issued, record.envelope, issued.correction_id))
+
+    async def _earlier(
+        self, submitted: CorrectionSubmitted, original: ClaimAsserted, tenant: str, as_of: datetime
+    ) -> Sequence[ClaimAsserted]:
+        """What the user knows about the subject of a claim that is confirmed; raises `Rejected` for another user's."""
+        if submitted.ruling is None:
+            return ()
+        if submitted.user_id != original.user_id:
+            raise Rejected("claim_of_another", "only the user who made a claim takes it back or confirms it")
+        if submitted.ruling == "retract":
+            return ()
+        subject = filed_under(original.subject, original.user_id)
+        found = await self._graph.claims_about(
+            tenant, reader=original.user_id, subjects=[subject], as_of=as_of, limit=MAX_EARLIER
+        )
+        return [each for each in found.asserted if each.claim_id != original.claim_id]
 
     async def _claim(self, record: Received[CorrectionSubmitted], claim_id: str, as_of: datetime) -> ClaimAsserted:
         read = partial(self._graph.claim, record.envelope.tenant, claim_id, as_of)

@@ -25,7 +25,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from agents.ports.graph import DecisionReader
+from agents.ports.memories import RememberedReader
 from streams.runtime.health import Health
 from streams.telemetry import metrics
 from streams.version import version
@@ -42,7 +42,7 @@ SWITCH_S = 0.0005
 class ServedApi(Protocol):
     """An HTTP interface to serve beside health and metrics."""
 
-    def read_decisions(self, graph: DecisionReader) -> None:
+    def read_decisions(self, graph: RememberedReader) -> None:
         """Read decisions from this graph; called before it runs, in the event loop of the graph's reads."""
 
     def wait_reachable(self, seconds: float) -> bool:

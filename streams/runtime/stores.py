@@ -14,7 +14,8 @@ from urllib.parse import urlsplit
 from agents.core.depth import levels
 from agents.core.language import text
 from agents.errors import FathomError, Unavailable
-from agents.ports.graph import DecisionReader, GraphReader, GraphWriter
+from agents.ports.graph import GraphReader, GraphWriter
+from agents.ports.memories import RememberedReader
 from agents.ports.models import TokenCounter
 from agents.ports.passages import Hit, Passage, PassageIndex, PassageQuery
 from streams.stores import word_lists
@@ -56,7 +57,7 @@ class Stores:
     index: PassageIndex
     graph: GraphReader
     graph_writer: GraphWriter
-    decisions: DecisionReader
+    decisions: RememberedReader
     tokens: TokenCounter
     checks: dict[str, Check] = field(default_factory=dict)
     closers: list[Close] = field(default_factory=list)

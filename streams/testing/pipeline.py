@@ -12,7 +12,7 @@ import asyncio
 from collections.abc import Collection, Coroutine, Iterable
 from datetime import datetime, timedelta
 from types import TracebackType
-from typing import Any, Self, TypeVar, cast
+from typing import Any, Self, TypeVar
 
 import orjson
 
@@ -20,7 +20,6 @@ from agents.context import ContextManager
 from agents.core.quarantine.sources import Quarantines
 from schemas.base import Conversation, derive
 from schemas.envelope import Received
-from schemas.learning import QuarantineChanged
 from schemas.packs import ContextPack
 from schemas.policy import ContextPolicy
 from schemas.retrieval import PartFound
@@ -76,6 +75,7 @@ class Pipeline:
         self.graph = EmbeddedGraph(admin=self.settings.public_writer)
         self.tokens = EstimatedTokens()
         self.quarantines = Quarantines()
+        self._quarantined = 0
         self._policy = policy or ContextPolicy()
         self.turn_log = MemoryTurnLog(self.log.of)
         self.view = RecoverableWorkingSets(
@@ -151,12 +151,14 @@ class Pipeline:
         """Quarantine a source, or with `state="lifted"` lift it; in force at once."""
         stated = {"state": "quarantined", "asked_by": "tests", "issued_at": self.clock.now(), **fields}
         value = {"source_kind": kind, "source_id": source_id, **stated}
-        record = self.publish(MEMORY_QUARANTINES, value, {"tenant": tenant or self.tenant})
-        self.quarantines.apply(cast("Received[QuarantineChanged]", decoded(record)))
+        self.publish(MEMORY_QUARANTINES, value, {"tenant": tenant or self.tenant})
 
     def settle(self) -> None:
-        """Process until all records are read."""
+        """Process until all records are read; what was quarantined meanwhile is hidden from then on."""
         self._run(self._pump())
+        for received in self.events(MEMORY_QUARANTINES)[self._quarantined :]:
+            self.quarantines.apply(received)
+            self._quarantined += 1
 
     def wait(self, seconds: float) -> None:
         """Advance the clock, so that deadlines of idle partitions pass."""

@@ -15,7 +15,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from agents.core.caching.budget import CacheShare
-from agents.ports.graph import DecisionReader
+from agents.ports.memories import RememberedReader
 from agents.stages.assessor import Assessor
 from schemas.base import Conversation
 from streams import config
@@ -118,7 +118,7 @@ def settings_of(path: Path, **settings: str) -> Settings:
     return config.load({"FATHOM_ASK_TOKENS_FILE": str(path), **settings})
 
 
-def app_of(settings: Settings, exchange: Any, graph: DecisionReader | None = None) -> ASGIApp:
+def app_of(settings: Settings, exchange: Any, graph: RememberedReader | None = None) -> ASGIApp:
     allowed = tokens.of_file(settings.ask_tokens_file, "ask_tokens_file")
     tail: Any = getattr(exchange, "tail", None) or HeldTail()
     return api.application(settings, exchange, tail, ASSESSOR, allowed, "127.0.0.1", lambda: graph)

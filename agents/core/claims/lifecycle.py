@@ -9,15 +9,19 @@ from dataclasses import dataclass
 
 from agents.core.claims import corrections
 from agents.core.claims.corrections import corrected, correction_event
-from agents.core.claims.extraction import Assertion, assertions
+from agents.core.claims.extraction import MAX_TEXT_CHARS, Assertion, assertions
 from agents.core.claims.markers import is_correction
 from agents.core.claims.matching import relate, serial, values_agree
 from agents.core.conversation.turn_links import repaired
 from agents.core.conversation.utterances import Utterance
 from agents.core.language import conflict_wording
+from agents.core.language.text import clip
 from schemas.base import derive
 from schemas.items import ClaimItem, Contradiction, Provenance
 from schemas.memory import ClaimAsserted, Conflict, CorrectionIssued
+
+NOTE_OF = {"pt": "nota do usuário", "en": "user's note"}
+NOTE, NOTE_CONFIDENCE = "note", 0.6
 
 __all__ = [
     "ClaimUpdate",
@@ -29,6 +33,8 @@ __all__ = [
     "current",
     "heard",
     "is_correction",
+    "known_together",
+    "noted",
     "original_of",
     "relate",
     "serial",
@@ -52,6 +58,13 @@ def claims_of(utterance: Utterance) -> tuple[ClaimAsserted, ...]:
     found = assertions(repaired(utterance.text, utterance.lang), utterance.author, utterance.lang)
     claims = {claim.claim_id: claim for claim in (_claim(utterance, assertion) for assertion in found)}
     return tuple(claims.values())
+
+
+def noted(utterance: Utterance) -> ClaimAsserted:
+    """The claim that a user's note is, where nothing more precise can be read from it."""
+    text = clip(utterance.text.strip())[:MAX_TEXT_CHARS]
+    subject = NOTE_OF.get(utterance.lang, NOTE_OF["en"])
+    return _claim(utterance, Assertion(subject, NOTE, text, functional=False, confidence=NOTE_CONFIDENCE, text=text))
 
 
 def _claim(utterance: Utterance, assertion: Assertion) -> ClaimAsserted:
@@ -146,6 +159,23 @@ def _related(claims: Sequence[ClaimAsserted]) -> tuple[ClaimAsserted, ...]:
     for claim in sorted({claim.claim_id: claim for claim in claims}.values(), key=serial):
         known.append(claim if claim.contradicts or claim.supersedes else relate(claim, known))
     return tuple(known)
+
+
+def known_together(claims: Sequence[ClaimAsserted]) -> tuple[ClaimAsserted, ...]:
+    """Claims of any conversation, oldest first, with the statuses that they give each other.
+
+    What was taken back says nothing against others.
+    """
+    taken_back = [claim for claim in claims if claim.status == "retracted"]
+    freed = {each for claim in taken_back for each in _against_others(claim)}
+    standing = [claim for claim in claims if claim.status != "retracted"]
+    freed -= {each for claim in standing for each in _against_others(claim)}
+    free = [claim.model_copy(update={"status": "asserted"}) if claim.claim_id in freed else claim for claim in standing]
+    return tuple(sorted([*settled(_related(free)), *taken_back], key=serial))
+
+
+def _against_others(claim: ClaimAsserted) -> set[str]:
+    return {*claim.supersedes, *(conflict.claim_id for conflict in claim.contradicts)}
 
 
 def _losers(claims: Sequence[ClaimAsserted]) -> dict[str, str]:

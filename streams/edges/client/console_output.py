@@ -35,3 +35,8 @@ def clipped(text: str, chars: int) -> str:
     """The beginning of a text in one line, and the number of omitted characters."""
     line = " ".join(text.split())
     return line if len(line) <= chars else f"{line[:chars]} … ({len(line) - chars:,} more characters; --json shows all)"
+
+
+def printable(text: str) -> str:
+    """A text with what a terminal would obey written out."""
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)

@@ -116,7 +116,7 @@ def statuses(
     """The status of each claim by the records of that time: its own, raised by contradictions and corrections."""
     found: dict[str, ClaimStatus] = {row["id"]: row["stated"] for row in claims}
     raised: list[tuple[str, ClaimStatus]] = [(row["old"], "contested") for row in contradictions]
-    raised += [(row["id"], "contested") for row in corrected]
+    raised += [(row["id"], "retracted" if row["ruling"] else "contested") for row in corrected]
     raised += [(row["id"], "superseded") for row in superseded]
     for claim_id, status in raised:
         known = found.get(claim_id, "asserted")
@@ -263,6 +263,7 @@ def to_contested(row: Found) -> ClaimContested:
         kind=row["tipo"],
         text=row["texto"],
         new_value=row.get("new_value"),
+        ruling=row.get("ruling"),
         at=row["created_at"],
     )
 

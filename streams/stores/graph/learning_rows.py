@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from schemas.base import PUBLIC_TENANT, derive
 from schemas.envelope import Received
+from schemas.items import ClaimStatus
 from schemas.learning import ConsultationRecorded, GraphRef, SubQuestion
 from schemas.memory import CorrectionIssued
 from streams.stores.graph.rows import STATUS_RANK, NodeInsert, NodeUpsert, Row, link, picked, present
@@ -20,9 +21,10 @@ def correction_rows(received: Sequence[Received[CorrectionIssued]]) -> Iterable[
             yield link("CORRIGIDA_POR", tenant, target, own)
         else:
             yield link("CORRECTS", tenant, own, target)
-            if correction.correction_kind != "formatacao":  # how a thing is written says nothing against it
-                status = {"status": "contested"}
-                yield NodeUpsert("Claim", node_id(tenant, target), tenant, STATUS_RANK["contested"], status)
+            # How a thing is written says nothing against it.
+            if correction.correction_kind != "formatacao" and correction.ruling != "confirm":
+                status: ClaimStatus = "retracted" if correction.ruling else "contested"
+                yield NodeUpsert("Claim", node_id(tenant, target), tenant, STATUS_RANK[status], {"status": status})
         for path in correction.penalised_paths:
             if (ref := GraphRef.from_path(path)) is not None:
                 owner = PUBLIC_TENANT if ref.public else tenant
@@ -36,7 +38,7 @@ def _correction(correction: CorrectionIssued, tenant: str) -> NodeInsert:
         tenant,
         {
             **picked(correction, "kind texto usuario_id tipo target_id new_value new_claim_id message_id"),
-            **picked(correction, "conversation_id client_id penalised_paths"),
+            **picked(correction, "conversation_id client_id penalised_paths ruling"),
             **present(data=correction.issued_at, created_at=correction.issued_at),
         },
     )

@@ -80,6 +80,15 @@ CLAIMS_OF_CONVERSATION: Final = f"""
       AND c.created_at <= $as_of
     {_NEWEST_CLAIMS}"""
 
+# Behind the claim `after`, of several of one time.
+CLAIMS_OF_USER: Final = f"""
+    MATCH (c:Claim)
+    WHERE c.tenant_id = $tenant AND c.user_id = $user_id
+      AND c.created_at <= $as_of AND (c.created_at < $as_of OR c.id > $after)
+    RETURN {_CLAIM}
+    ORDER BY c.created_at DESC, c.id
+    LIMIT $limit"""
+
 # A claim without readers is of an earlier version, in which an application's had the client for its user.
 CLAIMS_ABOUT: Final = f"""
     MATCH (c:Claim)
@@ -117,9 +126,9 @@ SUPERSEDED: Final = """
 CORRECTED: Final = """
     MATCH (c:Claim)<-[:CORRECTS]-(k:Correcao)
     WHERE c.id IN $ids AND c.tenant_id = $tenant AND k.tenant_id = $tenant AND k.created_at <= $as_of
-      AND k.tipo <> 'formatacao'
-    RETURN c.id AS id, k.client_id AS client_id, k.conversation_id AS conversation_id, k.usuario_id AS user_id,
-           k.message_id AS message_id"""
+      AND k.tipo <> 'formatacao' AND (k.ruling IS NULL OR k.ruling = 'retract')
+    RETURN c.id AS id, k.ruling AS ruling, k.client_id AS client_id, k.conversation_id AS conversation_id,
+           k.usuario_id AS user_id, k.message_id AS message_id"""
 
 CONSULTATION: Final = """
     MATCH (c:Consulta)
@@ -172,7 +181,7 @@ CONTESTED: Final = """
     MATCH (c:Claim)<-[:CORRECTS]-(k:Correcao)
     WHERE c.id IN $ids AND c.tenant_id = $tenant AND k.tenant_id = $tenant AND k.created_at <= $as_of
     RETURN k.id AS id, c.id AS claim_id, k.usuario_id AS usuario_id, k.tipo AS tipo, k.texto AS texto,
-           k.new_value AS new_value, k.created_at AS created_at
+           k.new_value AS new_value, k.ruling AS ruling, k.created_at AS created_at
     ORDER BY k.created_at, k.id"""
 
 PROCESSES: Final = """

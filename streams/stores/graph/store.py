@@ -12,12 +12,8 @@ from agents.core.language.dates import Span
 from agents.core.language.text import fold
 from agents.ports.erasable import ConversationNodes
 from agents.ports.graph import (
-    Asker,
-    ClaimContested,
     ClaimsFound,
     ConsultationFound,
-    DecisionMade,
-    DecisionTrace,
     MessageDecision,
     NamedFound,
     NodeFound,
@@ -46,11 +42,12 @@ from streams.stores.graph import event_rows as events
 from streams.stores.graph import items, queries
 from streams.stores.graph.cognition_reads import CognitionReads
 from streams.stores.graph.cypher import LISTED, REMOVED
+from streams.stores.graph.decision_reads import DecisionReads
 from streams.stores.graph.erasing import ERASABLE, PERSONAL, GraphErasures, node_ids
 from streams.stores.graph.knowledge_rows import knowledge_rows
 from streams.stores.graph.learning_rows import consultation_rows, correction_rows
 from streams.stores.graph.rows import ANYBODY, SHARED, Found, Properties, RowBatch, name_key, term_id
-from streams.stores.tenant import natural_id, node_id, readable, writable
+from streams.stores.tenant import node_id, readable, writable
 
 
 class Engine(Protocol):
@@ -68,7 +65,7 @@ class Engine(Protocol):
         """Run one of `cypher.REMOVED`; raises `Unavailable`."""
 
 
-class GraphStore(CognitionReads):
+class GraphStore(CognitionReads, DecisionReads):
     """Reads and writes of the memory graph; `_public` is written only by an administrator."""
 
     def __init__(self, engine: Engine, *, admin: bool = False, looked_up_every: float = 0.0) -> None:
@@ -179,34 +176,14 @@ class GraphStore(CognitionReads):
         [row] = rows
         return MessageDecision(row["message_id"], DepthLevel(row["depth_level"]), tuple(row["detected_signals"]))
 
-    async def decisions(
-        self, tenant: str, *, whose: Asker, since: datetime, as_of: datetime, limit: int
-    ) -> tuple[DecisionMade, ...]:
-        """The decisions on packs, newest first."""
-        found = await self._read(queries.DECISIONS_MADE, tenant, _within(whose, since, as_of, limit))
-        return tuple(map(items.to_decision, found))
-
-    async def corrections(
-        self, tenant: str, *, whose: Asker, since: datetime, as_of: datetime, limit: int
-    ) -> tuple[datetime, ...]:
-        """The times at which something was contested, newest first."""
-        found = await self._read(queries.CORRECTIONS_MADE, tenant, _within(whose, since, as_of, limit))
-        return tuple(row["created_at"] for row in found)
-
-    async def questions(self, tenant: str, decision_ids: Sequence[str], as_of: datetime) -> Mapping[str, str]:
-        """The texts of the messages of decisions, by the ids of these."""
-        asked = {"ids": [node_id(tenant, each) for each in decision_ids], "as_of": _utc(as_of)}
-        return {natural_id(row["id"]): row["content"] for row in await self._read(queries.QUESTIONS, tenant, asked)}
-
-    async def decisions_on(self, tenant: str, message_id: str, as_of: datetime) -> tuple[DecisionTrace, ...]:
-        """The decisions on the messages of this id, one trace for each conversation that has one, newest first."""
-        asked = {"message_id": message_id, "as_of": _utc(as_of)}
-        return items.to_traces(await self._read(queries.DECISION_ON, tenant, asked))
-
-    async def contested(self, tenant: str, claim_ids: Sequence[str], as_of: datetime) -> tuple[ClaimContested, ...]:
-        """The corrections of claims, oldest first."""
-        asked = {"ids": [node_id(tenant, each) for each in claim_ids], "as_of": _utc(as_of)}
-        return tuple(map(items.to_contested, await self._read(queries.CONTESTED, tenant, asked)))
+    async def claims_of(
+        self, tenant: str, *, user_id: str, as_of: datetime, after: str = "", limit: int
+    ) -> ClaimsFound:
+        """Claims made in a user's conversations, newest first; behind the claim `after` of the time `as_of`."""
+        place = node_id(tenant, after) if after else ""
+        asked = {"user_id": user_id, "as_of": _utc(as_of), "after": place, "limit": limit}
+        found = await self._read(queries.CLAIMS_OF_USER, tenant, asked)
+        return await self._related(found, tenant, datetime.now(UTC))
 
     async def _by_id(self, query: str, tenant: str, natural: str, as_of: datetime) -> Sequence[Found]:
         return await self._read(query, tenant, {"ids": [node_id(tenant, natural)], "as_of": _utc(as_of)})
@@ -334,11 +311,6 @@ def _about(reader: str, subjects: Sequence[str], as_of: datetime, limit: int, sh
 
 def _utc(at: datetime) -> datetime:
     return at.astimezone(UTC)
-
-
-def _within(whose: Asker, since: datetime, as_of: datetime, limit: int) -> dict[str, object]:
-    of = {"client_id": whose.client_id or "", "user_id": whose.user_id or ""}
-    return {**of, "since": _utc(since), "as_of": _utc(as_of), "limit": limit}
 
 
 def _named(terms: Sequence[str], access_level: AccessLevel, as_of: datetime, limit: int) -> dict[str, object]:

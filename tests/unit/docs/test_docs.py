@@ -11,7 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from schemas import json_schema
-from schemas.topics import AUDIT_HEADS, BY_NAME, MEMORY_QUARANTINES, PACKS_PARTIAL, TOPICS
+from schemas.topics import AUDIT_HEADS, BY_NAME, PACKS_PARTIAL, TOPICS
 from streams.docs import generate, pages
 from streams.docs.asyncapi import sent
 from streams.docs.types import model
@@ -231,8 +231,8 @@ def test_every_stage_receives_what_it_reads_in_its_group_and_sends_what_it_write
 def test_every_event_of_an_inside_topic_is_sent_by_somebody() -> None:
     sending = {event for stage in NAMED.values() for topic in stage.writes for event in sent(stage, topic)}
     inside = {event for topic in TOPICS if not topic.outside for event in topic.events}
-    # `fathom audit seal` and `fathom quarantine` write them, beside the stages.
-    assert inside - sending == {*AUDIT_HEADS.events, *MEMORY_QUARANTINES.events}
+    # `fathom audit seal` writes them, beside the stages.
+    assert inside - sending == {*AUDIT_HEADS.events}
     assert sending <= inside
 
 
@@ -287,7 +287,7 @@ def test_the_picture_shows_every_stage_once_and_every_topic_once() -> None:
     for stage in STAGES:
         assert picture.count(f'["{stage.name}"]') == 1
     for topic in TOPICS:
-        assert picture.count(f'[("{topic.name}")]') == (topic not in (AUDIT_HEADS, MEMORY_QUARANTINES))
+        assert picture.count(f'[("{topic.name}")]') == (topic != AUDIT_HEADS)
 
 
 def test_the_arrows_of_the_picture_lead_from_and_to_what_is_in_it() -> None:

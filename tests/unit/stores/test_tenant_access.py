@@ -19,6 +19,7 @@ from agents.core.conversation.memory import Session, turn_of
 from agents.core.language.dates import Span
 from agents.errors import Rejected
 from agents.ports import graph, passages, sessions
+from agents.ports import memories as memories_port
 from agents.ports.erasable import ConversationNodes
 from agents.ports.graph import Asker
 from agents.ports.passages import PassageQuery
@@ -131,6 +132,7 @@ def test_every_call_of_every_store_takes_a_tenant_first() -> None:
         graph.GraphWriter,
         graph.GraphInventory,
         graph.DecisionReader,
+        memories_port.MemoryReader,
     ],
     ids=lambda port: port.__name__,
 )
@@ -287,7 +289,7 @@ def test_a_tenant_that_is_none_is_refused_by_every_call_before_anything_is_sent(
 
 
 READS = (
-    *("persona", "summaries", "events", "claims", "claims_about", "playbooks", "named"),
+    *("persona", "summaries", "events", "claims", "claims_of", "claims_about", "playbooks", "named"),
     *("claim", "consultation", "decision", "retired", "listed", "erased", "of_conversation"),
     *("themes", "near_themes", "passages_about", "passages_naming", "passages_connected"),
     *("consultations", "penalties"),

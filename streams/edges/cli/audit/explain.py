@@ -2,21 +2,18 @@
 
 from datetime import datetime
 from http import HTTPStatus
-from http.client import HTTPConnection, HTTPException
 from typing import Annotated
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
-import orjson
 import typer
 
 from schemas.base import DEFAULT_TENANT, Conversation
 from streams import config
 from streams.edges.cli.arguments import Broker, time_of
 from streams.edges.client.errors import FAILURE, USAGE, CommandFailed
-from streams.runtime import data_dir
+from streams.edges.operations.up_http import call_up
 
 FORMS = ("text", "md", "json", "html")
-PROBLEM = "application/problem+json"
 
 Seconds = Annotated[float, typer.Option("--seconds", min=0.1, help="How long to search where no graph has it.")]
 
@@ -57,27 +54,13 @@ def _of_up(address: str, message_id: str, as_of: datetime | None, form: str, sec
 
     Raises `CommandFailed` for an unknown message.
     """
-    # By the standard library: the page is one call away, and httpx takes as long to import as all else of it.
-    from streams.edges.http.tokens import TOKEN_FILE
-
-    home = data_dir.home_of(address)
-    up = None if home is None else data_dir.running(home)
-    if home is None or up is None:
-        return None
-    query = urlencode({"format": form, **({"as_of": as_of.isoformat()} if as_of else {})})
-    try:
-        token = (home / TOKEN_FILE).read_text().strip()
-        server = HTTPConnection(up.http, timeout=seconds)
-        server.request(
-            "GET", f"/explain/{quote(message_id, safe='')}?{query}", headers={"authorization": f"Bearer {token}"}
-        )
-        answer = server.getresponse()
-        body = answer.read()
-    except (HTTPException, OSError):
+    query = {"format": form, **({"as_of": as_of.isoformat()} if as_of else {})}
+    reply = call_up(address, "GET", f"/explain/{quote(message_id, safe='')}", query, seconds=seconds)
+    if reply is None:
         return None  # a worker has no interface, and the log may be read without one
-    if answer.status == HTTPStatus.NOT_FOUND and answer.headers.get("content-type") == PROBLEM:
-        raise CommandFailed(str(orjson.loads(body)["detail"]), FAILURE)
-    return body.decode() if answer.status == HTTPStatus.OK else None
+    if reply.status == HTTPStatus.NOT_FOUND and reply.sentence:
+        raise CommandFailed(reply.sentence, FAILURE)
+    return reply.body.decode() if reply.status == HTTPStatus.OK else None
 
 
 def _of_log(

@@ -7,7 +7,7 @@ from functools import cache, partial
 
 from starlette.types import ASGIApp
 
-from agents.ports.graph import DecisionReader
+from agents.ports.memories import RememberedReader
 from streams.config import Settings
 from streams.edges.canary.probes import keep_probing
 from streams.edges.client import assessing, clients
@@ -24,7 +24,7 @@ from streams.edges.http.tokens import Tokens
 from streams.kafka.security import security_of
 from streams.listening import listening
 from streams.runtime import data_dir
-from streams.runtime.decision_source import OtherLoopDecisions, of_server
+from streams.runtime.decision_source import in_other_loop, of_server
 from streams.runtime.health import Health, ProcessState
 from streams.runtime.health_server import HealthServer
 from streams.runtime.store_watch import Check, StoreWatch, answered, broker_probe
@@ -48,7 +48,7 @@ class ApiFront:
         self._allowed = allowed
         self._host = host
         self._broker: str | None = None
-        self._decisions: DecisionReader | None = None
+        self._decisions: RememberedReader | None = None
         home = data_dir.home_of(settings.broker)
         waiting = PendingReplies(settings.ask_most_waiting)
         self.exchange = Exchange(
@@ -63,9 +63,9 @@ class ApiFront:
         self.exchange.stop()
         self._tail.stop()
 
-    def read_decisions(self, graph: DecisionReader) -> None:
+    def read_decisions(self, graph: RememberedReader) -> None:
         """Read decisions from this graph, whose reads run in the event loop of the caller."""
-        self._decisions = OtherLoopDecisions(graph, asyncio.get_running_loop())
+        self._decisions = in_other_loop(graph, asyncio.get_running_loop())
 
     def wait_reachable(self, seconds: float) -> bool:
         """Wait, in any thread, until a call would be taken; whether it would."""

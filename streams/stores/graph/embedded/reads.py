@@ -104,6 +104,12 @@ def _claims_of_conversation(tables: GraphTables, asked: Asked) -> Sequence[Node]
     return _newest(filter(_is_said, found), asked["limit"], *CLAIM_ORDER)
 
 
+def _claims_of_user(tables: GraphTables, asked: Asked) -> Sequence[Node]:
+    own = tables.keyed("Claim", asked["tenant"], asked["as_of"], user_id=asked["user_id"])
+    found = (node for node in own if node["created_at"] < asked["as_of"] or node["id"] > asked["after"])
+    return _newest(filter(_is_said, found), asked["limit"], "created_at")
+
+
 def _claims_about(tables: GraphTables, asked: Asked) -> Sequence[Node]:
     readers = {asked["reader"], asked["anybody"], asked["shared"]}
     found = (
@@ -133,13 +139,17 @@ def _contradictions(tables: GraphTables, asked: Asked, *, side: str) -> Sequence
     ]
 
 
-def _touched(tables: GraphTables, asked: Asked, *, by: str, but: str = "") -> Sequence[Node]:
+def _corrected(tables: GraphTables, asked: Asked) -> Sequence[Node]:
+    found = _touched(tables, asked, by="CORRECTS")
+    return [each for each in found if each["tipo"] != "formatacao" and each["ruling"] in (None, "retract")]
+
+
+def _touched(tables: GraphTables, asked: Asked, *, by: str) -> Sequence[Node]:
     return [
-        {"id": claim["id"], "new": other["id"], **_said_in(other, "new_")}
+        {"id": claim["id"], "new": other["id"], "tipo": other.get("tipo"), "ruling": other.get("ruling")}
+        | _said_in(other, "new_")
         for other, _, claim in tables.joined(by, ends=asked["ids"])
-        if claim["tenant_id"] == other["tenant_id"] == asked["tenant"]
-        and other["created_at"] <= asked["as_of"]
-        and (not but or other["tipo"] != but)
+        if claim["tenant_id"] == other["tenant_id"] == asked["tenant"] and other["created_at"] <= asked["as_of"]
     ]
 
 
@@ -217,12 +227,13 @@ READS: dict[str, Read] = {
     queries.EVENTS_OF_USER: _events,
     queries.EVENTS_BETWEEN: _events,
     queries.CLAIMS_OF_CONVERSATION: _claims_of_conversation,
+    queries.CLAIMS_OF_USER: _claims_of_user,
     queries.CLAIMS_ABOUT: _claims_about,
     queries.CLAIMS_BY_ID: partial(_by_id, label="Claim"),
     queries.CONTRADICTED_BY: partial(_contradictions, side="ends"),
     queries.CONTRADICTING: partial(_contradictions, side="starts"),
     queries.SUPERSEDED: partial(_touched, by="SUPERSEDES"),
-    queries.CORRECTED: partial(_touched, by="CORRECTS", but="formatacao"),
+    queries.CORRECTED: _corrected,
     queries.CONSULTATION: partial(_by_id, label="Consulta"),
     queries.DECISION: partial(_by_id, label="CDCDecision"),
     **ERASING,

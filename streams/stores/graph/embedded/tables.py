@@ -50,7 +50,7 @@ ENDS: Final = {**LINK_ENDS, "ABOUT": ("Knowledge", "Concept")}
 # What the nodes of a label are found by besides their ids; by nothing: all of the tenant, newest first.
 KEYS: Final[Mapping[str, Sequence[tuple[str, ...]]]] = {
     "ConversationSummary": (("user_id",), ("user_id", "conversation_id")),
-    "Claim": (("subject_key",), ("client_id", "conversation_id")),
+    "Claim": (("subject_key",), ("client_id", "conversation_id"), ("user_id",)),
     "CDCDecision": (("message_id",), ()),
     "Correcao": ((),),
     "AuditEvent": (("subject_id",), ("client_id", "conversation_id")),
@@ -66,6 +66,7 @@ EPOCH, MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 INTERN = "INSERT OR IGNORE INTO name (text) VALUES (?)"
 NAMES = "SELECT text, number FROM name"
 ONE = "SELECT number, tenant, body FROM node WHERE label = ? AND id = ?"
+OF_LABEL = "SELECT number, id, tenant, body FROM node WHERE label = ?"
 ADD_NODE = "INSERT INTO node (label, id, tenant, body) VALUES (?, ?, ?, ?)"
 SET_NODE = "UPDATE node SET body = ? WHERE number = ?"
 REMOVE_NODE = "DELETE FROM node WHERE number = ?"
@@ -116,14 +117,27 @@ class GraphTables:
                 raise sqlite3.DatabaseError("it is a database, and no graph of Fathom")
             if not is_old:
                 self._file.execute(MARKED)
+            keys = {key_name(label, names): label for label, every in KEYS.items() for names in every}
+            known: set[str] = set()
             if writes:
                 self._file.executescript(OPENED)
-                keys = (key_name(label, names) for label, every in KEYS.items() for names in every)
+                known = {text for text, _ in self._file.execute(NAMES)}
                 self._file.executemany(INTERN, [(text,) for text in (*LABELS, *ENDS, *keys)])
             self._numbers: dict[str, int] = dict(self._file.execute(NAMES))
+            if known:
+                self._add_keys({label for key, label in keys.items() if key not in known})
         except BaseException:
             self._file.close()
             raise
+
+    def _add_keys(self, labels: Collection[str]) -> None:
+        """Write the keys of the nodes of these labels: the file is of a version that had fewer."""
+        self.begin()
+        for label in labels:
+            nodes = self._file.execute(OF_LABEL, (self._numbers[label],)).fetchall()
+            keys = [(*key, number) for number, *row in nodes for key in self._keys(label, _node(*row))]
+            self._file.executemany(ADD_KEY, keys)
+        self.commit()
 
     def check(self) -> str:
         """What is wrong with the file; nothing where it is whole."""
