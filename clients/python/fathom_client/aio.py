@@ -16,7 +16,7 @@ from fathom_client.base import AT_ONCE, FOLLOW_S, FOLLOWED_TURNS, MAX_TURNS, UNT
 from fathom_client.calls import Access, Call, CorrectionKind, Depth, Kind, Lang, LookUp, Options
 from fathom_client.connection import pause, read, unreachable
 from fathom_client.errors import NotFound, Refused
-from fathom_client.models import Assessment, Conversation, Document, Found, Item, Pack, Receipt
+from fathom_client.models import Assessment, Conversation, Document, Found, Item, Memories, Memory, Pack, Receipt
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -137,6 +137,37 @@ class AsyncFathom(ClientBase):
         """Say who a user is, and what they may see; this replaces what was said before."""
         fields = {"user_role": user_role, "department": department, "access_level": access_level}
         return await self._send(calls.profile(user, {**fields, "objectives": list(objectives)}))
+
+    async def memories(
+        self,
+        words: str = "",
+        *,
+        every: bool = False,
+        limit: int = 50,
+        after: str | None = None,
+        user: str | None = None,
+    ) -> Memories:
+        """The facts that are remembered of a user, newest first; those that have all the words.
+
+        With `every` also what was replaced or taken back. `after` is the `next` of the page before.
+        """
+        return await self._send(calls.memories(words, user=self._who(user), every=every, limit=limit, after=after))
+
+    async def add_memory(self, text: str, *, user: str | None = None) -> Receipt:
+        """Remember a fact, in a sentence that its user would say."""
+        return await self._send(calls.noted(text, client=self.client, user=self._who(user)))
+
+    async def correct_memory(self, memory: Memory | str, value: str, *, reason: str = "") -> Receipt:
+        """Give a fact another value; the old one stays in its history."""
+        return await self._send(calls.changed(memory, value=value, reason=reason))
+
+    async def confirm_memory(self, memory: Memory | str, *, reason: str = "") -> Receipt:
+        """Say that a fact holds still, whatever was said against it."""
+        return await self._send(calls.changed(memory, value=None, reason=reason))
+
+    async def delete_memory(self, memory: Memory | str, *, reason: str = "") -> Receipt:
+        """Take a fact back: neither it nor the turns that stated it are in any later pack; the log keeps them."""
+        return await self._send(calls.taken_back(memory, reason=reason))
 
     async def search(
         self,

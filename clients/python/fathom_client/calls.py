@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from fathom_client.connection import header
 from fathom_client.errors import Refused
-from fathom_client.models import Assessment, Conversation, Document, Found, Item, Pack, Receipt
+from fathom_client.models import Assessment, Conversation, Document, Found, Item, Memories, Memory, Pack, Receipt
 
 T = TypeVar("T", bound=BaseModel)
 Depth = Literal["D0", "D1", "D2", "D3", "D4"]
@@ -194,6 +194,32 @@ def conversation(name: str, *, client: str, limit: int) -> Call[Conversation]:
 def forgotten(document: Document | str) -> Call[Receipt]:
     name = document if isinstance(document, str) else document.document_id
     return Call("DELETE", f"/documents/{_part(name)}", Receipt, headers=_once())
+
+
+def memories(words: str, *, user: str | None, every: bool, limit: int, after: str | None) -> Call[Memories]:
+    """A page of a user's facts."""
+    params = {"q": words, "status": "all" if every else "current", "limit": str(limit)}
+    return Call("GET", "/memories", Memories, params=params | ({"after": after} if after else {}), headers=_as(user))
+
+
+def noted(text: str, *, client: str, user: str | None) -> Call[Receipt]:
+    """A fact, as its user would say it."""
+    return Call("POST", "/memories", Receipt, {"text": text, "client_id": client}, headers={**_once(), **_as(user)})
+
+
+def changed(memory: Memory | str, *, value: str | None, reason: str) -> Call[Receipt]:
+    """Another value of a fact; without one it is confirmed."""
+    fields = {"confirm": True} if value is None else {"value": value}
+    return Call("PATCH", f"/memories/{_named(memory)}", Receipt, {**fields, "reason": reason}, headers=_once())
+
+
+def taken_back(memory: Memory | str, *, reason: str) -> Call[Receipt]:
+    """A fact that is in no pack from then on."""
+    return Call("DELETE", f"/memories/{_named(memory)}", Receipt, params={"reason": reason}, headers=_once())
+
+
+def _named(memory: Memory | str) -> str:
+    return _part(memory if isinstance(memory, str) else memory.memory_id)
 
 
 def search(

@@ -173,6 +173,36 @@ class Result(Answer):
         }
 
 
+class Memory(Answer):
+    """One fact that is remembered of a user; `str` of it is the sentence in which it was stated.
+
+    `by` are the ids of the facts that replaced or contest it.
+    """
+
+    memory_id: str
+    text: str
+    subject: str
+    attribute: str
+    value: str
+    author: Literal["user", "assistant"]
+    status: Literal["holds", "confirmed", "contested", "replaced", "taken_back"]
+    said_at: str
+    user_id: str
+    conversation_id: str
+    message_id: str
+    by: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class Memories(Answer):
+    """A page of facts, newest first; `next` is where the next one begins, if there is one."""
+
+    memories: tuple[Memory, ...]
+    next: str | None = None
+
+
 class Found(Answer):
     """The results of a search, best first, and their `text` for a prompt; nothing of it was stored.
 

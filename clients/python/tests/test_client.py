@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -127,6 +128,37 @@ def test_what_a_held_pack_shows_is_not_shown_again(fathom: Fathom) -> None:
     again = fathom.ask("How do I descale the machine?", look_up="always", have=[first])
     assert "citric acid" in first.text
     assert "citric acid" not in again.text
+
+
+def test_facts_of_a_user_are_listed_corrected_confirmed_and_taken_back(fathom: Fathom) -> None:
+    def until(wanted: dict[str, str], every: bool = False) -> dict[str, str]:
+        for _ in range(100):
+            page = fathom.memories("locker", every=every, user="rui").memories
+            if (found := {each.value: each.status for each in page}) == wanted:
+                break
+            time.sleep(0.2)
+        return found
+
+    def check(wanted: dict[str, str], every: bool = False) -> None:
+        assert until(wanted, every) == wanted
+
+    fathom.add_memory("My locker code is 7781.", user="rui")
+    check({"7781": "holds"})
+    [old] = fathom.memories("locker", user="rui").memories
+    assert (str(old), old.author, old.user_id) == ("My locker code is 7781.", "user", "rui")
+    fathom.correct_memory(old, "9002", reason="moved")
+    check({"9002": "holds", "7781": "replaced"}, every=True)
+    [new] = fathom.memories("locker", user="rui").memories
+    with pytest.raises(FathomError, match=f"this memory was replaced by {new.memory_id} meanwhile"):
+        fathom.confirm_memory(old)
+    fathom.confirm_memory(new)
+    check({"9002": "confirmed"})
+    [confirmed] = fathom.memories("locker", user="rui").memories
+    fathom.delete_memory(confirmed)
+    check({"7781": "holds"})
+    fathom.delete_memory(old)
+    check({})
+    assert "7781" not in fathom.ask("What is my locker code?", user="rui", look_up="always").text
 
 
 def test_a_search_finds_documents_and_own_turns_and_is_stored_nowhere(fathom: Fathom) -> None:

@@ -54,9 +54,10 @@ def show(memory_id: Id, broker: Broker = None, as_json: Json = False) -> None:
     if as_json:
         print(orjson.dumps(found).decode())
         return
-    print(_line(found))
+    known = {each["memory_id"]: each["value"] for each in (found, *found["history"])}
+    print(_line(found, known))
     for each in found["history"]:
-        print(f"  before: {_line(each)}")
+        print(f"  {'before' if each['said_at'] <= found['said_at'] else 'after'}: {_line(each, known)}")
     for each in found["edits"]:
         print(printable(f"  {each['at'][:10]} {each['kind']} by {each['user_id']}: {each['text']}"))
 
@@ -109,13 +110,15 @@ def _page(words: str, user: str, every: bool, limit: int, after: str | None, bro
         print(orjson.dumps(found).decode())
         return
     nothing = f"nothing is remembered of user {user}" + (f" that has {words!r}" if words else "")
-    print("\n".join(map(_line, found["memories"])) or printable(nothing))
+    known = {each["memory_id"]: each["value"] for each in found["memories"]}
+    print("\n".join(_line(each, known) for each in found["memories"]) or printable(nothing))
     if "next" in found:
         print(f"more: --after {found['next']}")
 
 
-def _line(found: Mapping[str, Any]) -> str:
-    by = f" by {', '.join(found['by'])}" if "by" in found else ""
+def _line(found: Mapping[str, Any], known: Mapping[str, str]) -> str:
+    """A fact in one line; others by their values where these are known."""
+    by = f" by {', '.join(known.get(each, each) for each in found['by'])}" if "by" in found else ""
     status = f"{found['status'].replace('_', ' ')}{by}"
     said = f"{found['author']} {found['said_at'][:10]}"
     return printable(f"{found['memory_id']}  {found['subject']}: {found['value']}  ({said}, {status})  {found['text']}")
