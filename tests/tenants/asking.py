@@ -74,6 +74,7 @@ async def reading(store: Any, tenant: Tenant, others: Sequence[Tenant]) -> Async
     yield "questions", await store.questions(name, [each.decision_id for each in made], LATER), True, False
     [traced] = await store.decisions_on(name, "m1", LATER)
     yield "decision on", _as_many(tenant, traced.decision_ids, 1), True, False
+    yield "claims_of", await store.claims_of(name, user_id="ana", **limited), True, False
     yield "contested", await store.contested(name, ["k3"], LATER), True, False
     for label in ("Claim", "Chunk"):
         yield f"listed {label}", _strangers(tenant, await store.listed(name, label, limit=50)), False, False
