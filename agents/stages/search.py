@@ -133,7 +133,7 @@ class Searcher:
         budget = max(self._limits.max_tokens[decision.level], TOKENS_EACH * asked.limit)
         return DepthClassified(
             message_id=asked.request_id,
-            conversation_id=derive("search", envelope.tenant, asked.request_id),
+            conversation_id=derive("search", asked.request_id),
             client_id=asked.client_id,
             user_id=envelope.user_id or asked.client_id,
             query=asked.query,

@@ -115,6 +115,7 @@ async def through_the_graph(store: Any, text: str, tenant: str = "acme") -> list
         await store.events(tenant, user_id=key, between=Span(NOON, NOON), **when),
         *await _of_cognition(store, text, key, tenant),
         *await _of_decisions(store, key, tenant),
+        await store.claims_of(tenant, user_id=key, after=key, **when),
     ]
 
 

@@ -75,6 +75,8 @@ async def reading(store: Any, tenant: Tenant, others: Sequence[Tenant]) -> Async
     [traced] = await store.decisions_on(name, "m1", LATER)
     yield "decision on", _as_many(tenant, traced.decision_ids, 1), True, False
     yield "claims_of", await store.claims_of(name, user_id="ana", **limited), True, False
+    page = await store.claims_of(name, user_id="ana", as_of=NOON, after="k0", limit=10)
+    yield "claims_of behind", page, True, False
     yield "contested", await store.contested(name, ["k3"], LATER), True, False
     for label in ("Claim", "Chunk"):
         yield f"listed {label}", _strangers(tenant, await store.listed(name, label, limit=50)), False, False

@@ -25,7 +25,7 @@ from schemas.memory import DocumentSubmitted
 from schemas.packs import ContextPack, PartReport
 from schemas.policy import ClaimsPolicy, ContextPolicy
 from schemas.retrieval import MemoryClass, PartFound
-from schemas.topics import CONVERSATION_TURNS, MEMORY_KNOWLEDGE, MESSAGES_IN
+from schemas.topics import CONTEXT_PACKS, CONVERSATION_TURNS, MEMORY_KNOWLEDGE, MESSAGES_IN, SEARCHES_IN, SEARCHES_OUT
 from streams.stores import tenant as tenants
 from streams.stores.graph import event_rows
 from streams.stores.graph.knowledge_rows import knowledge_rows
@@ -36,7 +36,7 @@ from streams.testing.pipeline import Pipeline
 from streams.topology import LAYOUTS
 from tests.checkout import ROOT
 from tests.tenants import memories
-from tests.tenants.canaries import foreign
+from tests.tenants.canaries import canaries, foreign
 from tests.tenants.memories import received
 from tests.tenants.probes import ACME, GAMA, NONE, THREE, alike, plain
 from tests.tenants.talks import HANDBOOK, SAYINGS, hand_in, shown, talk
@@ -312,3 +312,32 @@ def joins() -> None:
     [incomplete] = again._tables[0]._incomplete.values()
     assert incomplete.previous
     assert set(incomplete.previous.values()) == {pack.pack_id}
+
+
+def searched() -> None:
+    """A search finds what its tenant has, and answers under its tenant's key."""
+    with Pipeline(partitions=1) as fathom:
+        for tenant in THREE:
+            hand_in(fathom, tenant)
+            talk(fathom, tenant, SAYINGS[:1])
+        for tenant in THREE:
+            value = {"request_id": "r1", "client_id": "web", "query": "Qual é o prazo do reembolso?"}
+            key = entity_key(tenant.name, "r1").encode()
+            fathom.publish(SEARCHES_IN, value, {"tenant": tenant.name, "user_id": "web"}, key)
+            found = fathom.events(SEARCHES_OUT)[-1]
+            assert found.key == key.decode(), "an answer under somebody else's key"
+            assert canaries(found.event) == {tenant.canary}, f"{tenant.name} finds what is not its own"
+
+
+def listed() -> None:
+    """In a list of what somebody said, what was replaced is marked by the tenant's own turns."""
+    with Pipeline(partitions=1) as fathom:
+        for tenant in (ACME, GAMA):
+            for number, text in enumerate(("I live in Porto.", "I moved to Lisbon.")):
+                fathom.clock.advance(60)
+                fathom.say(text, tenant=tenant.name, message_id=f"m{number}", conversation="c1")
+            fathom.clock.advance(60)
+            fathom.say("What do you know about me?", tenant=tenant.name, message_id="m9", conversation="c2")
+        for received in fathom.events(CONTEXT_PACKS):
+            if received.event.message_id == "m9":
+                assert "I live in Porto. (replaced later)" in received.event.text, received.event.text

@@ -21,6 +21,7 @@ from schemas.topics import (
     MEMORY_CONSULTATIONS,
     MEMORY_CORRECTIONS,
     MEMORY_DECISIONS,
+    MEMORY_QUARANTINES,
     TOOLS_CALLS_IN,
     TOOLS_CALLS_OUT,
     TOOLS_RESULTS_IN,
@@ -169,6 +170,28 @@ def claimed() -> None:
     given: dict[str, Any] = {"at": memories.NOON, "source": memories.PLACE, "id": "x1"}
     found = [of_claim(submitted, memories.claim(1, "x"), tenant=tenant.name, **given)[1] for tenant in THREE]
     assert len({each.claim_id for each in found if each is not None}) == len(THREE)
+
+
+def ruled() -> None:
+    """What a user takes back or confirms is weighed against the tenant's own claims, and hidden from it alone."""
+    with Pipeline(partitions=1, reference_wait_ms=0) as fathom:
+        for tenant in TWO:
+            for number, code in enumerate(("7781", "9002")):
+                fathom.clock.advance(60)
+                text = f"My locker code is {code}."
+                fathom.say(text, tenant=tenant.name, message_id=f"m{number}", conversation=f"c{number}")
+        for tenant in TWO:
+            older, newer = (each.event for each in fathom.events(MEMORY_CLAIMS) if each.envelope.tenant == tenant.name)
+            said = {"texto": "ruled", "usuario_id": older.user_id, "tipo": "factual"}
+            fathom.clock.advance(60)
+            _publish(fathom, CORRECTIONS_IN, tenant, "k", {**said, "claim_id": older.claim_id, "ruling": "confirm"})
+            confirmed = fathom.events(MEMORY_CLAIMS)[-1].event
+            against = {each.claim_id for each in confirmed.contradicts} | {*confirmed.supersedes}
+            assert newer.claim_id in against, "not weighed against what its tenant has"
+            _publish(fathom, CORRECTIONS_IN, tenant, "k", {**said, "claim_id": newer.claim_id, "ruling": "retract"})
+            hidden = fathom.events(MEMORY_QUARANTINES)[-1]
+            assert hidden.envelope.tenant == tenant.name
+            assert unquote(hidden.key.partition("|")[0]) == tenant.name, "hidden under a key of somebody else's"
 
 
 def handed_in() -> None:

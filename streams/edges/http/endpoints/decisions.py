@@ -1,4 +1,4 @@
-"""`GET /decisions`: what was decided in the last days, day by day, and the latest decisions; from the graph."""
+"""`GET /decisions` and `GET /conversations`: what was decided lately, by day and by conversation; of the graph."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -18,6 +18,7 @@ from streams.edges.http.openapi import READ_PROBLEMS, problems
 from streams.edges.http.problems import Problem
 from streams.edges.http.routes import LoggedRoute
 from streams.edges.http.whose import grant_of
+from streams.edges.operations.conversations import ConversationsShown, conversations
 
 MAX_DAYS, MAX_LATEST = 90, 200
 # Of all days together; `complete` is false where there are more.
@@ -34,6 +35,15 @@ class DecisionsQuery(BaseModel):
 
     days: int = Field(30, ge=1, le=MAX_DAYS, description="how many days, today the last, in UTC")
     limit: int = Field(50, ge=0, le=MAX_LATEST, description="how many of the latest decisions")
+
+
+class ConversationsQuery(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    days: int = Field(30, ge=1, le=MAX_DAYS, description="used in so many days, until now")
+    q: str = Field("", max_length=1_000, description="words that the first question or the id has, all of them")
+    limit: int = Field(50, ge=1, le=MAX_LATEST, description="how many")
+    offset: int = Field(0, ge=0, le=MAX_READ, description="how many to pass over")
 
 
 class TokenFigures(Value):
@@ -103,6 +113,26 @@ def decisions_router(reader: Callable[[], DecisionReader | None]) -> APIRouter:
         until = datetime.now(UTC)
         try:
             return await _shown(found, grant.tenant, Asker(grant.client, grant.user), query, until)
+        except Unavailable as error:
+            raise Problem(503, f"{error}; try again", retry_after="1") from None
+
+    @router.get(
+        "/conversations",
+        summary="The conversations of the last days",
+        response_description="that of the last use first",
+        responses=problems(refused),
+    )
+    async def conversations_list(request: Request, query: Annotated[ConversationsQuery, Query()]) -> ConversationsShown:
+        """A token of one client or one user sees its own only."""
+        grant, found = grant_of(request), reader()
+        if found is None:
+            raise Problem(501, NO_GRAPH)
+        whose, now = Asker(grant.client, grant.user), datetime.now(UTC)
+        try:
+            return await conversations(
+                found, grant.tenant, whose, days=query.days, words=query.q, offset=query.offset, limit=query.limit,
+                now=now,
+            )  # fmt: skip
         except Unavailable as error:
             raise Problem(503, f"{error}; try again", retry_after="1") from None
 

@@ -27,7 +27,7 @@ OPERATION_IDS = {
     "/ask": "ask", "/assess": "assess", "/search": "search", "/messages": "message", "/documents": "document",
     "/documents/{document_id}": "forget_document",
     "/profiles/{user}": "profile", "/feedback": "feedback", "/corrections": "correct", "/packs/{message_id}": "pack",
-    "/answers/{message_id}": "answer", "/decisions": "decisions",
+    "/answers/{message_id}": "answer", "/decisions": "decisions", "/conversations": "conversations_list",
     "/explain/{message_id}": "explain",
     "/memories": "memories", "post /memories": "remember", "/memories/{memory_id}": "memory",
     "patch /memories/{memory_id}": "change_memory", "delete /memories/{memory_id}": "take_memory_back",
