@@ -12,6 +12,7 @@ from agents.core.conversation.memory import ConversationTurn, Opened, Session, T
 from agents.errors import Rejected
 from agents.ports.sessions import WorkingSets
 from schemas.base import Conversation
+from schemas.chat import NOTES, notes_of
 from schemas.envelope import Envelope
 from schemas.policy import ContextPolicy
 
@@ -43,10 +44,12 @@ class ContextManager:
         return replace(opened, session=replace(opened.session, participants=tuple(found)))
 
     def check_participant(self, conversation: Conversation, whose: Envelope, session: Session) -> None:
-        """Raises `Rejected` where a sender who speaks for one user alone names a conversation of others."""
-        if not (self.policy.enabled and whose.user_bound) or session.is_new:
+        """Raises `Rejected` where a sender who speaks for one user alone names a conversation, or notes, of others."""
+        if not (self.policy.enabled and whose.user_bound):
             return
-        if whose.user_id is None or whose.user_id not in (session.participants or ()):
+        named, user = conversation.conversation_id, whose.user_id
+        in_notes_of_another = named.startswith(f"{NOTES}:") and named != notes_of(user or conversation.client_id)
+        if in_notes_of_another or not (session.is_new or user in (session.participants or ())):
             raise Rejected(
                 "unknown_conversation",
                 f"there is no conversation {conversation.conversation_id!r} of client {conversation.client_id!r}",

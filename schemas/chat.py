@@ -59,7 +59,7 @@ MAX_ID_CHARS = 256
 def notes_of(user_id: str) -> str:
     """The id of the conversation in which facts of a user are noted that were said in no other: `memories:ana`."""
     name = f"{NOTES}:{user_id}"
-    return name if len(name) <= MAX_ID_CHARS else derive(NOTES, user_id)
+    return name if len(name) <= MAX_ID_CHARS else f"{NOTES}:{derive(NOTES, user_id)}"
 
 
 class Role(StrEnum):

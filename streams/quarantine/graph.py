@@ -99,6 +99,9 @@ def _comes_from(hidden: HiddenSources, row: Found, prefix: str) -> bool:
     if not conversation:
         return False
     client, to_seq = row.get(f"{prefix}client_id"), row.get("to_seq")
+    # Another claim of the same turn is not the one that is hidden.
+    if message and "subject" not in row and not prefix and hidden.has_turn(client, conversation, message):
+        return True
     if hidden.has_conversation(client, conversation):
         return True
     return to_seq is not None and hidden.is_within(client, conversation, row["from_seq"], to_seq)

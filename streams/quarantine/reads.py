@@ -11,6 +11,7 @@ from agents.core.caching.texts import text_cache
 from agents.core.conversation.memory import ConversationTurn, Opened, Session, Turns
 from agents.core.packs.planning import pack_id_of
 from agents.core.quarantine.sources import HiddenSources, Quarantines
+from agents.core.retrieval.turn_parts import message_of
 from agents.ports.passages import Hit, Passage, PassageIndex, PassageQuery
 from agents.ports.sessions import SignalWeights, WorkingSets
 from schemas.base import Conversation
@@ -80,6 +81,8 @@ def _is_hidden(hidden: HiddenSources, passage: Passage) -> bool:
     client, conversation = fields.get("client_id"), passage.conversation_id or ""
     if hidden.has_id(passage.id) or hidden.has_conversation(client, conversation):
         return True
+    if hidden.has_turn(client, conversation, message_of(passage.id)):
+        return True
     if passage.user_id is not None and hidden.has_user(passage.user_id):
         return True
     if passage.kind != "summary":
@@ -136,11 +139,13 @@ class HidingWorkingSets:
             return turns
         if hidden.has_conversation(conversation.client_id, conversation.conversation_id):
             return ()
-        return tuple(turn for turn in turns if not _is_turn_hidden(hidden, turn))
+        return tuple(turn for turn in turns if not _is_turn_hidden(hidden, conversation, turn))
 
 
-def _is_turn_hidden(hidden: HiddenSources, turn: ConversationTurn) -> bool:
-    return hidden.has_id(turn.message_id) or (turn.user_id is not None and hidden.has_user(turn.user_id))
+def _is_turn_hidden(hidden: HiddenSources, where: Conversation, turn: ConversationTurn) -> bool:
+    if hidden.has_id(turn.message_id) or hidden.has_turn(where.client_id, where.conversation_id, turn.message_id):
+        return True
+    return turn.user_id is not None and hidden.has_user(turn.user_id)
 
 
 class HidingWeights:

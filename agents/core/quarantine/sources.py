@@ -48,10 +48,11 @@ class HiddenSources:
     users: frozenset[str] = frozenset()
     messages: frozenset[str] = frozenset()
     claims: frozenset[str] = frozenset()
+    turns: frozenset[tuple[str, str, str]] = frozenset()
     positions: Mapping[Place, tuple[int, ...]] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
-        return bool(self.documents or self.feeds or self.places or self.users or self.messages or self.claims)
+        return any((self.documents, self.feeds, self.places, self.users, self.messages, self.claims, self.turns))
 
     def has_document(self, document_id: str) -> bool:
         """Whether a document is hidden, by its id or its feed."""
@@ -70,6 +71,10 @@ class HiddenSources:
     def has_id(self, found: str) -> bool:
         """Whether an id is that of a hidden message or claim."""
         return found in self.messages or found in self.claims
+
+    def has_turn(self, client_id: str | None, conversation_id: str, message_id: str) -> bool:
+        """Whether a turn is hidden with a claim; clients may number messages in each conversation anew."""
+        return (client_id or "", conversation_id, message_id) in self.turns
 
     def is_within(self, client_id: str | None, conversation_id: str, from_seq: int, to_seq: int) -> bool:
         """Whether a stretch of a conversation, ends included, has a hidden message."""
@@ -136,13 +141,16 @@ def hidden_by(quarantines: Collection[Quarantine]) -> HiddenSources:
         else:
             by_kind[source.kind].add(source.id)
     messages = [message for each in quarantines for message in each.messages]
+    of_claims = [message for each in quarantines if each.source.kind == "claim" for message in each.messages]
+    others = [message for each in quarantines if each.source.kind != "claim" for message in each.messages]
     return HiddenSources(
         documents=frozenset(by_kind["document"]),
         feeds=tuple(sorted(by_kind["feed"])),
         places=frozenset(places),
         users=frozenset(by_kind["user"]),
-        messages=frozenset((*by_kind["message"], *(each.message_id for each in messages))),
+        messages=frozenset((*by_kind["message"], *(each.message_id for each in others))),
         claims=frozenset(by_kind["claim"]),
+        turns=frozenset((each.client_id, each.conversation_id, each.message_id) for each in of_claims),
         positions=_positions(messages),
     )
 

@@ -15,7 +15,7 @@ MAX_DECISIONS = 10_000
 MAX_TITLE_CHARS, MAX_TOKENS = 200, 50
 
 
-class ConversationShown(Value):
+class TalkShown(Value):
     """A conversation: its title is the oldest question that is read, `tokens` those of its newest packs, in order."""
 
     conversation_id: Id
@@ -32,7 +32,7 @@ class ConversationShown(Value):
 class ConversationsShown(Value):
     """Conversations, that of the last use first; `complete` is false where more was decided than is read."""
 
-    conversations: tuple[ConversationShown, ...]
+    conversations: tuple[TalkShown, ...]
     total: int
     complete: bool
 
@@ -72,9 +72,9 @@ def _has(words: Sequence[str], first: DecisionMade, titles: dict[str, str]) -> b
     return all(word in text for word in words)
 
 
-def _shown(talk: Sequence[DecisionMade], title: str | None) -> ConversationShown:
+def _shown(talk: Sequence[DecisionMade], title: str | None) -> TalkShown:
     newest, oldest = talk[0], talk[-1]
-    return ConversationShown(
+    return TalkShown(
         conversation_id=newest.conversation_id,
         client_id=newest.client_id,
         title=None if title is None else title[:MAX_TITLE_CHARS],

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import AwareDatetime
 
-from agents.core.claims.lifecycle import known_together
+from agents.core.claims.lifecycle import NOTE, known_together
 from agents.core.claims.subjects import filed_under, subject_key
 from agents.core.language.text import fold
 from agents.ports.graph import ClaimContested
@@ -25,7 +25,7 @@ STATUSES: Mapping[ClaimStatus, Status] = {
     "retracted": "taken_back",
 }
 OVER = frozenset({"replaced", "taken_back"})
-PAGE, MAX_SCANNED, MAX_HISTORY = 200, 5_000, 200
+PAGE, MAX_SCANNED, MAX_ABOUT = 200, 5_000, 5_000
 # Between the time and the id of the last fact of a page; no time has it.
 CURSOR = "~"
 
@@ -107,9 +107,11 @@ async def memories(reader: MemoryReader, query: MemoryQuery, now: datetime) -> M
             return MemoriesShown(memories=tuple(found.values()))
 
 
-async def memory(reader: MemoryReader, tenant: str, claim: ClaimAsserted, now: datetime) -> MemoryShown:
-    """A fact with its history; raises `Unavailable`."""
-    found = await of_subject(reader, tenant, claim, now)
+async def memory(
+    reader: MemoryReader, tenant: str, claim: ClaimAsserted, now: datetime, client: str | None = None
+) -> MemoryShown:
+    """A fact with its history, that of one client where it is named; raises `Unavailable`."""
+    found = await of_subject(reader, tenant, claim, now, client)
     [own] = [each for each in found if each.memory_id == claim.claim_id]
     edits = await reader.contested(tenant, [claim.claim_id], now)
     return MemoryShown(
@@ -120,21 +122,25 @@ async def memory(reader: MemoryReader, tenant: str, claim: ClaimAsserted, now: d
 
 
 async def of_subject(
-    reader: MemoryReader, tenant: str, claim: ClaimAsserted, now: datetime
+    reader: MemoryReader, tenant: str, claim: ClaimAsserted, now: datetime, client: str | None = None
 ) -> Sequence[RememberedFact]:
-    """The facts of a claim's user on its thing, newest first; raises `Unavailable`."""
-    found = await _about(reader, tenant, claim.user_id, [claim], now)
+    """The facts of a claim's user on its thing, newest first, those of one client where it is named.
+
+    Raises `Unavailable`.
+    """
+    found = {each.claim_id: each for each in await _about(reader, tenant, claim.user_id, [claim], now)}
     thing = subject_key(claim.subject)
     return [
         each
-        for each in _shown(found or [claim])
-        if (each.user_id, each.attribute, subject_key(each.subject)) == (claim.user_id, claim.attribute, thing)
+        for each in _shown([*(found | {claim.claim_id: found.get(claim.claim_id, claim)}).values()])
+        if (each.attribute, subject_key(each.subject)) == (claim.attribute, thing) and client in (None, each.client_id)
     ]
 
 
-def same_value(facts: Iterable[RememberedFact], other: RememberedFact) -> list[RememberedFact]:
-    """The facts that state what another one does."""
-    return [each for each in facts if _sameness(each) == _sameness(other)]
+def stated_too(facts: Iterable[RememberedFact], claim: ClaimAsserted) -> list[RememberedFact]:
+    """The facts that state what a claim does, whoever said so and whatever came after; none that was taken back."""
+    value = fold(claim.value)
+    return [each for each in facts if fold(each.value) == value and each.status != "taken_back"]
 
 
 def _is_wanted(found: RememberedFact, query: MemoryQuery, words: Sequence[str]) -> bool:
@@ -162,9 +168,16 @@ async def _about(
     reader: MemoryReader, tenant: str, user: str, claims: Sequence[ClaimAsserted], now: datetime
 ) -> Sequence[ClaimAsserted]:
     """The newest claims of a user about the subjects of some claims."""
+    things = {_thing(claim) for claim in claims if claim.attribute != NOTE}
+    if not things:
+        return ()
     subjects = sorted({filed_under(claim.subject, user) for claim in claims})
-    found = await reader.claims_about(tenant, reader=user, subjects=subjects, as_of=now, limit=MAX_HISTORY)
-    return [claim for claim in found.asserted if claim.user_id == user]
+    found = await reader.claims_about(tenant, reader=user, subjects=subjects, as_of=now, limit=MAX_ABOUT)
+    return [claim for claim in found.asserted if claim.user_id == user and _thing(claim) in things]
+
+
+def _thing(claim: ClaimAsserted) -> tuple[str, str]:
+    return claim.attribute, subject_key(claim.subject).head
 
 
 def _shown(claims: Sequence[ClaimAsserted]) -> list[RememberedFact]:
@@ -211,8 +224,8 @@ def _place(cursor: str) -> tuple[datetime, str]:
     time, _, claim_id = cursor.partition(CURSOR)
     try:
         at = datetime.fromisoformat(time)
-    except ValueError:
+        if at.tzinfo is None or not claim_id:
+            raise BadCursor
+        return at.astimezone(UTC), claim_id
+    except (ValueError, OverflowError):
         raise BadCursor from None
-    if at.tzinfo is None or not claim_id:
-        raise BadCursor
-    return at, claim_id

@@ -61,7 +61,8 @@ ARROWS: Mapping[str, str] = {
     "streams.dependencies": """agents.context agents.core.packs agents.core.quarantine agents.ports streams.config
         streams.documents streams.models""",
     "streams.quarantine": """agents.context agents.core.caching agents.core.conversation agents.core.packs
-        agents.core.quarantine agents.ports streams.dependencies streams.stores streams.stores.graph""",
+        agents.core.quarantine agents.core.retrieval agents.ports streams.dependencies streams.stores
+        streams.stores.graph""",
     "streams.stage": "agents.ports streams.builders streams.dependencies streams.quarantine",
     "streams.extensions": "agents.core.documents agents.core.progress agents.ports streams.dependencies",
     "streams.builders": """agents.concurrency agents.core.assessment agents.core.packs agents.core.tools agents.ports

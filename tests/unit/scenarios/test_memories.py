@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from schemas.chat import notes_of
-from schemas.topics import CORRECTIONS_IN, MEMORY_CLAIMS, MEMORY_CORRECTIONS
+from schemas.topics import CONVERSATION_TURNS, CORRECTIONS_IN, MEMORY_CLAIMS, MEMORY_CORRECTIONS
 from streams.edges.operations.memories import MemoryQuery, memories
 from streams.testing.pipeline import Pipeline
 
@@ -79,6 +79,26 @@ def test_a_corrected_fact_is_answered_with_the_new_value(fathom: Pipeline):
     edit(fathom, known(fathom, "7781"), new_value="9002")
     assert statuses(fathom) == {"7781": "replaced", "9002": "holds"}
     assert "9002" in fathom.ask(ASKED["en"], conversation_id="c2").text
+
+
+def test_taking_a_fact_back_hides_neither_turns_of_the_same_id_nor_other_facts_of_its_turn(fathom: Pipeline):
+    text = "My locker code is 7781. My dog is called Rex."
+    fathom.say(text, conversation="c1", message_id="1", headers={"user_id": "eve"})
+    fathom.say("My boat is called Argo.", conversation="c2", message_id="1", headers={"user_id": "bob"})
+    edit(fathom, known(fathom, "7781"), ruling="retract")
+    bob = fathom.ask("What is my boat called?", conversation="c3", headers={"user_id": "bob"}).text
+    assert "My boat is called Argo." in bob
+    eve = fathom.ask("What is my dog called?", conversation="c4", headers={"user_id": "eve"}).text
+    assert "Rex" in eve
+    assert "7781" not in eve
+
+
+def test_nobody_speaks_in_the_notes_of_another(fathom: Pipeline):
+    bound = {"user_id": "eve", "user_bound": "true"}
+    fathom.say("hello there", conversation=notes_of("bob"), headers=bound, pack=False)
+    assert [each.event.user_id for each in fathom.events(CONVERSATION_TURNS)] == []
+    fathom.say("My boat is called Argo.", conversation=notes_of("eve"), headers=bound, pack=False)
+    assert [each.event.user_id for each in fathom.events(CONVERSATION_TURNS)] == ["eve"]
 
 
 def test_only_its_user_takes_a_fact_back(fathom: Pipeline):

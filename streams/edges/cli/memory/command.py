@@ -64,7 +64,7 @@ def show(memory_id: Id, broker: Broker = None, as_json: Json = False) -> None:
 
 @app.command()
 def add(
-    text: Annotated[str, typer.Argument(help="As its user would say it: My flat number is 12.")],
+    text: Annotated[str, typer.Argument(help="As its user would say it: My locker code is 7781.")],
     user: User = "default",
     broker: Broker = None,
     as_json: Json = False,

@@ -9,7 +9,7 @@ from schemas.retrieval import SearchMade
 from streams.edges.cli.arguments import Broker, Client, Json, Tenant, User, time_of
 from streams.edges.client import clients
 from streams.edges.client.arguments import wrong
-from streams.edges.client.console_output import console
+from streams.edges.client.console_output import console, printable
 from streams.edges.client.console_pack import line
 from streams.edges.client.errors import USAGE, CommandFailed
 from streams.edges.client.records import Identity
@@ -71,8 +71,9 @@ def _show(made: SearchMade) -> None:
         return
     for number, each in enumerate(made.results, 1):
         where = each.document_id or each.conversation_id or each.message_id or each.id
-        out.print(line(0, f"{number}. {each.title or each.kind}"), style="bold")
-        out.print(line(1, f"{each.kind} {where}, {each.score:.2f}, {each.recorded_at:%Y-%m-%d}: {each.reason}"))
-        out.print(line(1, each.text))
+        out.print(line(0, printable(f"{number}. {each.title or each.kind}")), style="bold")
+        about = f"{each.kind} {where}, {each.score:.2f}, {each.recorded_at:%Y-%m-%d}: {each.reason}"
+        for text in (about, *each.text.splitlines()):
+            out.print(line(1, printable(text)))
     if made.missing:
         out.print(line(0, f"did not answer in time: {', '.join(made.missing)}"))

@@ -12,7 +12,7 @@ from starlette.requests import Request
 
 from agents.errors import Unavailable
 from agents.ports.memories import RememberedReader
-from schemas.base import Id
+from schemas.base import Id, derive
 from schemas.chat import notes_of
 from schemas.memory import ClaimAsserted
 from schemas.topics import CORRECTIONS_IN, MESSAGES_IN
@@ -34,7 +34,7 @@ from streams.edges.operations.memories import (
     memories,
     memory,
     of_subject,
-    same_value,
+    stated_too,
 )
 
 MOST = 200
@@ -64,7 +64,7 @@ class MemoriesRoute(LoggedRoute):
 class MemoryBody(Arguments):
     """A fact to remember, in a sentence."""
 
-    text: str = Field(min_length=1, max_length=10_000, description="as its user would say it: My flat number is 12.")
+    text: str = Field(min_length=1, max_length=10_000, description="as its user would say it: My locker code is 7781.")
     client_id: Id | None = Field(None, description="default: the token's")
 
     @model_validator(mode="after")
@@ -85,6 +85,8 @@ class MemoryChange(Arguments):
     def _is_one_thing(self) -> "MemoryChange":
         if (self.value is None) == (self.confirm is None):
             raise ValueError("give one of value and confirm")
+        if self.value is not None and not self.value.strip():
+            raise ValueError("value: there is no text in it")
         return self
 
 
@@ -163,7 +165,8 @@ class MemoryEndpoints:
         """Other values of the same thing are its history."""
         grant = grant_of(request)
         with _reading():
-            return await memory(self._graph(), grant.tenant, await self._claim(grant, memory_id), datetime.now(UTC))
+            claim = await self._claim(grant, memory_id)
+            return await memory(self._graph(), grant.tenant, claim, datetime.now(UTC), grant.client)
 
     async def remember(
         self, request: Request, given: MemoryBody, headers: Annotated[CallHeaders, Header()]
@@ -194,7 +197,7 @@ class MemoryEndpoints:
         """The new value takes the place of the old one, which stays in the history."""
         claim = await self._current(grant_of(request), memory_id)
         fields = {"ruling": "confirm"} if given.value is None else {"new_value": given.value}
-        text = given.reason or (f"It is {given.value}." if given.value else "It holds still.")
+        text = given.reason.strip() or (f"It is {given.value}." if given.value else "It holds still.")
         return await self._send(request, claim.user_id, [memory_id], {**fields, "texto": text}, headers)
 
     async def take_memory_back(
@@ -204,22 +207,23 @@ class MemoryEndpoints:
         headers: Annotated[CallHeaders, Header()],
         reason: Annotated[str, Query(max_length=1_000, description="why, for the history")] = "",
     ) -> MemoryEdited:
-        """With every other turn in which its user stated the same; all of it stays in the log until it is erased."""
+        """With every other turn that states the same; all of it stays in the log until it is erased."""
         grant = grant_of(request)
-        claim = await self._current(grant, memory_id)
+        claim = await self._claim(grant, memory_id)
         with _reading():
-            found = await of_subject(self._graph(), grant.tenant, claim, datetime.now(UTC))
-        own = next((each for each in found if each.memory_id == memory_id), None)
-        same = [each.memory_id for each in same_value(found, own)] if own is not None else [memory_id]
-        fields = {"ruling": "retract", "texto": reason or "Taken back."}
-        return await self._send(request, claim.user_id, same, fields, headers)
+            found = await of_subject(self._graph(), grant.tenant, claim, datetime.now(UTC), grant.client)
+        ids = [each.memory_id for each in stated_too(found, claim)]
+        if memory_id not in ids:
+            raise Problem(409, "this memory was taken back before")
+        fields = {"ruling": "retract", "texto": reason.strip() or "Taken back."}
+        return await self._send(request, claim.user_id, ids, fields, headers)
 
     async def _send(
         self, request: Request, user: str, ids: Sequence[str], fields: Mapping[str, str], headers: CallHeaders
     ) -> MemoryEdited:
         stated = {"usuario_id": user, "tipo": "factual", **fields}
-        for number, each in enumerate(ids):
-            key = headers.idempotency_key and f"{headers.idempotency_key}/{number}"
+        for each in ids:
+            key = headers.idempotency_key and derive("edit", headers.idempotency_key, each)
             own = headers.model_copy(update={"idempotency_key": key})
             value = orjson.dumps({"claim_id": each, **stated})
             sent = await self._sender.sent(self._sender.prepared(request, CORRECTIONS_IN, value, own))

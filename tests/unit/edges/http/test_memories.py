@@ -162,11 +162,37 @@ def test_what_is_taken_back_is_taken_back_wherever_it_was_stated(tmp_path: Path)
     ]
 
 
+def test_what_was_replaced_is_taken_back_too_with_what_the_assistant_said_of_it(tmp_path: Path):
+    echo = claim(3, author="system", subject="user's city", attribute="city", value="Porto", text="Porto, noted")
+    answer, _ = called(tmp_path, graph(*MOVED, echo), "/k2", HEADERS, "DELETE")
+    assert answer.json()["memory_ids"] == ["k3", "k2"]
+
+
+def test_a_token_of_one_client_takes_back_nothing_of_another(tmp_path: Path):
+    own = user_says(2, "Porto", tenant="beta", client_id="app")
+    store = graph(own, user_says(4, "Porto", tenant="beta"))
+    answer, _ = called(tmp_path, store, "/k2", BETA, "DELETE")
+    assert answer.json()["memory_ids"] == ["k2"]
+    shown, _ = called(tmp_path, store, "/k2", BETA)
+    assert shown.json()["history"] == []
+
+
+def test_the_oldest_of_many_facts_is_judged_and_shown(tmp_path: Path):
+    many = [
+        user_says(number, f"note {number}", subject="user's note", attribute="note", text="a note", functional=False)
+        for number in range(10, 430, 2)
+    ]
+    store = graph(*MOVED, *many)
+    answer, _ = called(tmp_path, store, "/k2")
+    assert (answer.status_code, answer.json()["status"]) == (200, "replaced")
+    assert called(tmp_path, store, "/k10")[0].status_code == 200
+    assert ids(listed(tmp_path, store, "?q=live")) == ["k4"]
+
+
 def test_what_was_replaced_meanwhile_is_a_conflict_that_names_the_newer_one(tmp_path: Path):
-    for method, given in (("DELETE", {}), ("PATCH", {"json": {"value": "Braga"}})):
-        answer, sent = called(tmp_path, graph(*MOVED), "/k2", HEADERS, method, **given)
-        assert sent == []
-        assert detail(answer, 409) == "this memory was replaced by k4 meanwhile; edit the one that is current"
+    answer, sent = called(tmp_path, graph(*MOVED), "/k2", HEADERS, "PATCH", json={"value": "Braga"})
+    assert sent == []
+    assert detail(answer, 409) == "this memory was replaced by k4 meanwhile; edit the one that is current"
 
 
 @pytest.mark.parametrize(
@@ -174,6 +200,7 @@ def test_what_was_replaced_meanwhile_is_a_conflict_that_names_the_newer_one(tmp_
     [
         ("?limit=0", "limit: is a number from 1 to 200"),
         ("?status=old", "status: is `current` or `all`"),
+        ("?after=0001-01-01T00:00:00%2B23:59~x", "after: is the `next` of the page before, unchanged"),
         ("?after=yesterday", "after: is the `next` of the page before, unchanged"),
         ("?who=me", "the query parameters are user, q, status, limit and after"),
     ],
@@ -183,7 +210,9 @@ def test_a_wrong_parameter_is_refused_by_name(tmp_path: Path, query: str, senten
     assert detail(answer, 422) == sentence
 
 
-@pytest.mark.parametrize("given", [{}, {"value": "a", "confirm": True}, {"confirm": False}, {"value": ""}])
+@pytest.mark.parametrize(
+    "given", [{}, {"value": "a", "confirm": True}, {"confirm": False}, {"value": ""}, {"value": " "}]
+)
 def test_a_change_of_nothing_or_of_two_things_is_refused(tmp_path: Path, given: Any):
     answer, sent = called(tmp_path, graph(*MOVED), "/k4", ADMIN, "PATCH", json=given)
     assert (answer.status_code, sent) == (422, [])
