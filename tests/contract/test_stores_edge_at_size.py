@@ -178,4 +178,4 @@ def test_a_reopened_index_holds_in_memory_what_is_read_of_its_files(tmp_path: Pa
             held = resident(tmp_path)
             assert "p7" in runner.run(ids(index))
             runner.run(index.close())
-    assert 0 < held < 120_000_000
+    assert 0 < held < 100_000_000

@@ -47,7 +47,6 @@ from streams.stores.passages.points import (
     CHUNK,
     COLLECTIONS,
     DENSE,
-    OF_DOCUMENT,
     TERMS,
     VERSIONED,
     embedded_text,
@@ -280,19 +279,16 @@ def _opened(path: Path, size: int) -> edge.EdgeShard:
     dense = edge.EdgeVectorParams(size=size, distance=edge.Distance.Cosine, quantization_config=codes, memory=held)
     words = edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf)
     config = edge.EdgeConfig(vectors={DENSE: dense}, sparse_vectors={TERMS: words})
-    shard = edge.EdgeShard.load(str(path), config) if path.exists() else edge.EdgeShard.create(str(path), config)
-    # A shard of an earlier version lacks some: a filter without an index reads every text.
-    known = shard.info().payload_schema
+    if path.exists():
+        return edge.EdgeShard.load(str(path), config)
+    shard = edge.EdgeShard.create(str(path), config)
     keywords = {"tenant_id": edge.KeywordIndexParams(is_tenant=True)}
-    keywords |= dict.fromkeys(("user_id", "conversation_id", "kind", OF_DOCUMENT), edge.KeywordIndexParams())
-    ordered = edge.IntegerIndexParams(lookup=False, range=True)
-    indexes: dict[str, edge.KeywordIndexParams | edge.IntegerIndexParams] = {
-        **keywords,
-        **dict.fromkeys(("access", "recorded_at", "retired_at"), ordered),
-    }
-    for name, index in indexes.items():
-        if name not in known:
-            shard.update(edge.UpdateOperation.create_field_index(name, index))
+    keywords |= dict.fromkeys(("user_id", "conversation_id", "kind"), edge.KeywordIndexParams())
+    for name, index in keywords.items():
+        shard.update(edge.UpdateOperation.create_field_index(name, index))
+    for name in ("access", "recorded_at", "retired_at"):
+        ordered = edge.IntegerIndexParams(lookup=False, range=True)
+        shard.update(edge.UpdateOperation.create_field_index(name, ordered))
     return shard
 
 
