@@ -122,6 +122,7 @@ class DecisionMade:
     tokens: int
     latency_ms: int
     degraded: bool
+    user_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
-"""The ports of what the edges read of the graph: a user's memories, and decisions."""
+"""The ports of what the edges read of the graph: a user's memories, documents, and decisions."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
@@ -31,5 +32,25 @@ class MemoryReader(Protocol):
         """The corrections of claims, oldest first."""
 
 
-class RememberedReader(DecisionReader, MemoryReader, Protocol):
+@dataclass(frozen=True, slots=True)
+class DocumentFound:
+    """A document as it was recorded last."""
+
+    document_id: str
+    title: str
+    uri: str | None
+    recorded_at: datetime
+
+
+class DocumentLister(Protocol):
+    """Reads of the documents of a tenant."""
+
+    async def documents(self, tenant: str, *, as_of: datetime, limit: int) -> tuple[DocumentFound, ...]:
+        """The documents recorded by `as_of` and not deleted, the newest first."""
+
+    async def passages_of(self, tenant: str, document_ids: Sequence[str]) -> Mapping[str, int]:
+        """How many passages each of these documents has in its newest version; none: it is not there."""
+
+
+class RememberedReader(DecisionReader, MemoryReader, DocumentLister, Protocol):
     """What the edges read of the graph."""

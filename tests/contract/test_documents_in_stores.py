@@ -14,7 +14,7 @@ from agents.errors import Unavailable
 from agents.legal.references import legal_references
 from agents.ports.passages import PassageIndex, PassageQuery
 from agents.stages.writers import SEMANTIC, KnowledgeWriter
-from schemas.memory import DocumentDeleted, DocumentSubmitted
+from schemas.memory import DocumentDeleted, DocumentSubmitted, KnowledgeRecorded, Profile
 from streams.stores.passages.memory import MemoryPassageIndex
 from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
 from streams.stores.passages.qdrant_server import QdrantServerIndex
@@ -288,3 +288,33 @@ def test_another_tenants_document_of_the_same_id_stays(kit):
     kit.delete(at(3_600))
     kit.tenant = mine
     assert kit.found("mora da fatura", at(7_200))
+
+
+def test_documents_are_listed_newest_first_with_their_passages_until_they_are_deleted(kit):
+    read = kit.graph.store
+    assert kit.graph.run(read.documents(kit.tenant, as_of=LATER, limit=9)) == ()
+    kit.ingest(LAWSUIT, uri="https://example.org/acao")
+    kit.ingest("# Frete\n\nO frete sai em dez dias.", at(60), document_id="d2", title="Frete")
+    kit.graph.write(received(_profile(), kit.tenant))
+    other = Kit(kit.graph, kit.index, f"{kit.tenant}-x")
+    other.ingest(LAWSUIT, document_id="d9")
+    listed = kit.graph.run(read.documents(kit.tenant, as_of=LATER, limit=9))
+    assert [(each.document_id, each.title, each.uri, each.recorded_at) for each in listed] == [
+        ("d2", "Frete", None, at(60)),
+        ("d1", "Ação de consumo", "https://example.org/acao", NOON),
+    ]
+    assert [each.document_id for each in kit.graph.run(read.documents(kit.tenant, as_of=LATER, limit=1))] == ["d2"]
+    assert [each.document_id for each in kit.graph.run(read.documents(kit.tenant, as_of=at(30), limit=9))] == ["d1"]
+    before = kit.graph.run(read.passages_of(kit.tenant, ["d1", "d2", "d9"]))
+    assert before == {"d1": len(kit.own("Chunk")) - 1, "d2": 1}
+    kit.ingest("# Ação de consumo\n\nSó isto.", at(120))
+    assert kit.graph.run(read.passages_of(kit.tenant, ["d1"])) == {"d1": 1}
+    kit.delete(at(3_600))
+    assert [each.document_id for each in kit.graph.run(read.documents(kit.tenant, as_of=LATER, limit=9))] == ["d2"]
+    assert kit.graph.run(read.passages_of(kit.tenant, ["d1"])) == {}
+
+
+def _profile() -> KnowledgeRecorded:
+    person = DocumentSubmitted(document_id="profile-rui", kind="profile", title="rui", profile=Profile(user_id="rui"))
+    [made] = knowledge_of(person, tenant="t", lang="pt", recorded_at=NOON)
+    return made

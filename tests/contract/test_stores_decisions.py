@@ -43,7 +43,9 @@ def test_decisions_are_read_newest_first_with_what_they_cost(kit: Kit) -> None: 
     kit.write(decision(8, tenant="beta"), turn(8, tenant="beta"))
     found = made(kit)
     assert [each.message_id for each in found] == ["m6", "m4", "m2"]
-    assert found[0] == DecisionMade("d6", "m6", "c1", "web", at(6), DepthLevel.D1, 812, 37, degraded=False)
+    assert found[0] == DecisionMade(
+        "d6", "m6", "c1", "web", at(6), DepthLevel.D1, 812, 37, degraded=False, user_id="ana"
+    )
     assert [each.message_id for each in made(kit, limit=2)] == ["m6", "m4"]
     assert [each.message_id for each in made(kit, since=at(4))] == ["m6", "m4"]
     assert kit.run(kit.store.decisions("acme", whose=ALL, since=NOON, as_of=at(5), limit=1))[0].message_id == "m4"

@@ -78,6 +78,10 @@ async def reading(store: Any, tenant: Tenant, others: Sequence[Tenant]) -> Async
     page = await store.claims_of(name, user_id="ana", as_of=NOON, after="k0", limit=10)
     yield "claims_of behind", page, True, False
     yield "contested", await store.contested(name, ["k3"], LATER), True, False
+    found = await store.documents(name, **limited)
+    yield "documents", found, True, False
+    counted = await store.passages_of(name, [each.document_id for each in found])
+    yield "passages of documents", _as_many(tenant, ["x"] * sum(counted.values()), 2), True, False
     for label in ("Claim", "Chunk"):
         yield f"listed {label}", _strangers(tenant, await store.listed(name, label, limit=50)), False, False
     shared: dict[str, Any] = {"terms": ["praz", "prazo"], "access_level": "public", **limited}

@@ -1,4 +1,4 @@
-"""The conversations of a tenant that were decided on lately: counts, last use, first question, tokens of each pack."""
+"""The conversations and the users of a tenant that were decided on lately: counts, last use, tokens of each pack."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -37,13 +37,29 @@ class ConversationsShown(Value):
     complete: bool
 
 
+class UserShown(Value):
+    """A user with what was decided on their messages."""
+
+    user_id: Id
+    conversations: int
+    questions: int
+    first_at: AwareDatetime
+    last_at: AwareDatetime
+
+
+class UsersShown(Value):
+    """Users, that of the last use first; `complete` is false where more was decided than is read."""
+
+    users: tuple[UserShown, ...]
+    total: int
+    complete: bool
+
+
 async def conversations(
     reader: DecisionReader, tenant: str, whose: Asker, *, days: int, words: str, offset: int, limit: int, now: datetime
 ) -> ConversationsShown:
     """A page of the conversations of the last days whose titles or ids have all the words; raises `Unavailable`."""
-    since = now - timedelta(days=days)
-    made = await reader.decisions(tenant, whose=whose, since=since, as_of=now, limit=MAX_DECISIONS + 1)
-    complete, made = len(made) <= MAX_DECISIONS, made[:MAX_DECISIONS]
+    made, complete = await _decided(reader, tenant, whose, days, now)
     found: dict[tuple[str, str | None], list[DecisionMade]] = {}
     for each in made:  # newest first
         found.setdefault((each.conversation_id, each.client_id), []).append(each)
@@ -58,6 +74,39 @@ async def conversations(
         titles = await _titles(reader, tenant, page, now)
     shown = tuple(_shown(talk, titles.get(talk[-1].decision_id)) for talk in page)
     return ConversationsShown(conversations=shown, total=len(talks), complete=complete)
+
+
+async def users(
+    reader: DecisionReader, tenant: str, whose: Asker, *, days: int, words: str, offset: int, limit: int, now: datetime
+) -> UsersShown:
+    """A page of the users of the last days whose ids have all the words; raises `Unavailable`."""
+    made, complete = await _decided(reader, tenant, whose, days, now)
+    wanted = fold(words).split()
+    found: dict[str, list[DecisionMade]] = {}
+    for each in made:  # newest first
+        if each.user_id is not None and all(word in fold(each.user_id) for word in wanted):
+            found.setdefault(each.user_id, []).append(each)
+    page = [*found.items()][offset : offset + limit]
+    shown = tuple(
+        UserShown(
+            user_id=user,
+            conversations=len({(each.conversation_id, each.client_id) for each in of_user}),
+            questions=len(of_user),
+            first_at=of_user[-1].at,
+            last_at=of_user[0].at,
+        )
+        for user, of_user in page
+    )
+    return UsersShown(users=shown, total=len(found), complete=complete)
+
+
+async def _decided(
+    reader: DecisionReader, tenant: str, whose: Asker, days: int, now: datetime
+) -> tuple[Sequence[DecisionMade], bool]:
+    """What was decided in the last days, newest first, and whether that is all."""
+    since = now - timedelta(days=days)
+    made = await reader.decisions(tenant, whose=whose, since=since, as_of=now, limit=MAX_DECISIONS + 1)
+    return made[:MAX_DECISIONS], len(made) <= MAX_DECISIONS
 
 
 async def _titles(

@@ -218,6 +218,7 @@ def to_decision(row: Found) -> DecisionMade:
         tokens=row["tokens_used"],
         latency_ms=row["latency_ms"],
         degraded=row["degraded"],
+        user_id=row.get("user_id"),
     )
 
 

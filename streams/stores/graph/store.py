@@ -43,6 +43,7 @@ from streams.stores.graph import items, queries
 from streams.stores.graph.cognition_reads import CognitionReads
 from streams.stores.graph.cypher import LISTED, REMOVED
 from streams.stores.graph.decision_reads import DecisionReads
+from streams.stores.graph.document_reads import DocumentReads
 from streams.stores.graph.erasing import ERASABLE, PERSONAL, GraphErasures, node_ids
 from streams.stores.graph.knowledge_rows import knowledge_rows
 from streams.stores.graph.learning_rows import consultation_rows, correction_rows
@@ -65,7 +66,7 @@ class Engine(Protocol):
         """Run one of `cypher.REMOVED`; raises `Unavailable`."""
 
 
-class GraphStore(CognitionReads, DecisionReads):
+class GraphStore(CognitionReads, DecisionReads, DocumentReads):
     """Reads and writes of the memory graph; `_public` is written only by an administrator."""
 
     def __init__(self, engine: Engine, *, admin: bool = False, looked_up_every: float = 0.0) -> None:

@@ -20,6 +20,7 @@ from streams.edges.http.endpoints.decisions import decisions_router
 from streams.edges.http.endpoints.documents import documents_router
 from streams.edges.http.endpoints.explanations import explanations_router
 from streams.edges.http.endpoints.judgements import judgements_router
+from streams.edges.http.endpoints.lists import lists_router
 from streams.edges.http.endpoints.memories import memories_router
 from streams.edges.http.endpoints.messages import messages_router
 from streams.edges.http.endpoints.operations import operations_router
@@ -84,6 +85,7 @@ def api(
     made.include_router(reading_router(sender, seconds))
     made.include_router(answers_router(sender, seconds))
     made.include_router(decisions_router(decisions))
+    made.include_router(lists_router(sender, decisions, seconds))
     made.include_router(memories_router(sender, decisions))
     made.include_router(explanations_router(sender, decisions, seconds))
     made.include_router(operations_router(lambda: exchange.bootstrap()))

@@ -1,4 +1,4 @@
-"""`GET /decisions` and `GET /conversations`: what was decided lately, by day and by conversation; of the graph."""
+"""`GET /decisions`: what was decided lately, by day; of the graph."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -10,24 +10,18 @@ from fastapi import APIRouter, Query
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from starlette.requests import Request
 
-from agents.errors import Unavailable
 from agents.ports.graph import Asker, DecisionMade, DecisionReader
 from schemas.base import Absent, Id, Value
 from schemas.depth import DepthLevel
+from streams.edges.http.endpoints.graph import GRAPH_PROBLEMS, graph_of, reading_graph
 from streams.edges.http.openapi import READ_PROBLEMS, problems
-from streams.edges.http.problems import Problem
 from streams.edges.http.routes import LoggedRoute
 from streams.edges.http.whose import grant_of
-from streams.edges.operations.conversations import ConversationsShown, conversations
 
 MAX_DAYS, MAX_LATEST = 90, 200
 # Of all days together; `complete` is false where there are more.
 MAX_READ = 10_000
 QUESTION_CHARS = 400
-NO_GRAPH = (
-    "this server has no graph to read decisions from: ask at the http address of `fathom up`, or set FATHOM_NEO4J_URL "
-    "to the graph server of the workers"
-)
 
 
 class DecisionsQuery(BaseModel):
@@ -35,15 +29,6 @@ class DecisionsQuery(BaseModel):
 
     days: int = Field(30, ge=1, le=MAX_DAYS, description="how many days, today the last, in UTC")
     limit: int = Field(50, ge=0, le=MAX_LATEST, description="how many of the latest decisions")
-
-
-class ConversationsQuery(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    days: int = Field(30, ge=1, le=MAX_DAYS, description="used in so many days, until now")
-    q: str = Field("", max_length=1_000, description="words that the first question or the id has, all of them")
-    limit: int = Field(50, ge=1, le=MAX_LATEST, description="how many")
-    offset: int = Field(0, ge=0, le=MAX_READ, description="how many to pass over")
 
 
 class TokenFigures(Value):
@@ -96,7 +81,7 @@ class DecisionsShown(Value):
 def decisions_router(reader: Callable[[], DecisionReader | None]) -> APIRouter:
     """The route; `reader` is asked for at each call, and is None where no graph can be read."""
     router = APIRouter(route_class=LoggedRoute)
-    refused = {**READ_PROBLEMS, 501: "this server has no graph to read", 503: "the graph does not answer"}
+    refused = {**READ_PROBLEMS, **GRAPH_PROBLEMS}
     del refused[404]
 
     @router.get(
@@ -107,34 +92,11 @@ def decisions_router(reader: Callable[[], DecisionReader | None]) -> APIRouter:
     )
     async def decisions(request: Request, query: Annotated[DecisionsQuery, Query()]) -> DecisionsShown:
         """A token of one client or one user sees decisions on its own messages only."""
-        grant, found = grant_of(request), reader()
-        if found is None:
-            raise Problem(501, NO_GRAPH)
-        until = datetime.now(UTC)
-        try:
-            return await _shown(found, grant.tenant, Asker(grant.client, grant.user), query, until)
-        except Unavailable as error:
-            raise Problem(503, f"{error}; try again", retry_after="1") from None
-
-    @router.get(
-        "/conversations",
-        summary="The conversations of the last days",
-        response_description="that of the last use first",
-        responses=problems(refused),
-    )
-    async def conversations_list(request: Request, query: Annotated[ConversationsQuery, Query()]) -> ConversationsShown:
-        """A token of one client or one user sees its own only."""
-        grant, found = grant_of(request), reader()
-        if found is None:
-            raise Problem(501, NO_GRAPH)
-        whose, now = Asker(grant.client, grant.user), datetime.now(UTC)
-        try:
-            return await conversations(
-                found, grant.tenant, whose, days=query.days, words=query.q, offset=query.offset, limit=query.limit,
-                now=now,
-            )  # fmt: skip
-        except Unavailable as error:
-            raise Problem(503, f"{error}; try again", retry_after="1") from None
+        grant = grant_of(request)
+        with reading_graph():
+            return await _shown(
+                graph_of(reader), grant.tenant, Asker(grant.client, grant.user), query, datetime.now(UTC)
+            )
 
     return router
 

@@ -10,14 +10,13 @@ from fastapi import APIRouter, Header, Path, Query
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from starlette.requests import Request
 
-from agents.errors import Unavailable
 from agents.ports.memories import RememberedReader
 from schemas.base import Id, derive
 from schemas.chat import notes_of
 from schemas.memory import ClaimAsserted
 from schemas.topics import CORRECTIONS_IN, MESSAGES_IN
 from streams.edges.client.arguments import Arguments
-from streams.edges.http.endpoints.decisions import NO_GRAPH
+from streams.edges.http.endpoints.graph import GRAPH_PROBLEMS, graph_of, reading_graph
 from streams.edges.http.openapi import DELETE_PROBLEMS, READ_PROBLEMS, SEND_PROBLEMS, problems
 from streams.edges.http.problems import Problem
 from streams.edges.http.routes import LoggedRoute, Unsent
@@ -107,9 +106,12 @@ def memories_router(sender: CallSender, reader: Callable[[], RememberedReader | 
     """The routes; `reader` is asked for at each call, and is None where no graph can be read."""
     router = APIRouter(route_class=MemoriesRoute)
     of = MemoryEndpoints(sender, reader)
-    no_graph = {501: "this server has no graph to read", 503: "the graph or the broker does not answer"}
-    conflict = {409: "the fact was replaced or taken back meanwhile", **no_graph}
-    read, sent, gone = {**READ_PROBLEMS, **no_graph}, {**SEND_PROBLEMS, **conflict}, {**DELETE_PROBLEMS, **conflict}
+    conflict = {409: "the fact was replaced or taken back meanwhile", **GRAPH_PROBLEMS}
+    read, sent, gone = (
+        {**READ_PROBLEMS, **GRAPH_PROBLEMS},
+        {**SEND_PROBLEMS, **conflict},
+        {**DELETE_PROBLEMS, **conflict},
+    )
     routes = (
         ("GET", "/memories", of.memories, 200, "What is remembered of a user", "the facts, newest first", read),
         ("POST", "/memories", of.remember, 202, "Remember a fact", "the fact is in the log", SEND_PROBLEMS),
@@ -135,9 +137,8 @@ def memories_router(sender: CallSender, reader: Callable[[], RememberedReader | 
 @contextmanager
 def _reading() -> Iterator[None]:
     try:
-        yield
-    except Unavailable as error:
-        raise Problem(503, f"{error}; try again", retry_after="1") from None
+        with reading_graph():
+            yield
     except BadCursor:
         raise Problem(422, "after: is the `next` of the page before, unchanged") from None
 
@@ -230,9 +231,7 @@ class MemoryEndpoints:
         return MemoryEdited(memory_ids=tuple(ids), **dict(Place.of(sent)))
 
     def _graph(self) -> RememberedReader:
-        if (found := self._reader()) is None:
-            raise Problem(501, NO_GRAPH)
-        return found
+        return graph_of(self._reader)
 
     async def _claim(self, grant: Grant, memory_id: str) -> ClaimAsserted:
         """A claim that the token may see; raises `Problem` (404)."""

@@ -18,15 +18,16 @@ def _decisions(tables: GraphTables, asked: Asked) -> Sequence[Node]:
 
 
 def _made(tables: GraphTables, decision: Node, asked: Asked) -> Node | None:
-    """A decision with the client whose message it is of, if the asker may see it."""
-    client, is_found = decision.get("client_id"), False
+    """A decision with the client and the user whose message it is of, if the asker may see it."""
+    client, users, is_found = decision.get("client_id"), [""], False
     for _, _, message in tables.joined("FOR_MESSAGE", starts=[decision["id"]]):
         mine = _is_said(decision, message)
         is_visible = message["tenant_id"] == asked["tenant"] and (mine or not (asked["client_id"] or asked["user_id"]))
         if is_visible and _is_of(message, asked, "user_id"):
             is_found = True
+            users.append(message.get("user_id") or "")
             client = client or (message.get("client_id") if mine else None)
-    return {**decision, "client_id": client} if is_found else None
+    return {**decision, "client_id": client, "user_id": max(users) or None} if is_found else None
 
 
 def _corrections(tables: GraphTables, asked: Asked) -> Sequence[Node]:

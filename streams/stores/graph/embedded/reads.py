@@ -10,6 +10,7 @@ from streams.stores.graph import queries
 from streams.stores.graph.cypher import LISTED
 from streams.stores.graph.embedded.cognition import READING, is_offered
 from streams.stores.graph.embedded.decisions import DECIDING
+from streams.stores.graph.embedded.documents import DOCUMENTS
 from streams.stores.graph.embedded.erasing import ERASING
 from streams.stores.graph.embedded.tables import GraphTables, Node
 from streams.stores.graph.rows import ANYBODY
@@ -239,6 +240,7 @@ READS: dict[str, Read] = {
     **ERASING,
     **READING,
     **DECIDING,
+    **DOCUMENTS,
     queries.PROCESSES: partial(_named, label="Process", share=0.0),
     queries.STEPS: _steps,
     queries.CONCEPTS: partial(_named, label="Concept", share=0.5),

@@ -59,8 +59,9 @@ KEYS: Final[Mapping[str, Sequence[tuple[str, ...]]]] = {
     "Concept": (("document_id",), ("name_key",)),
     "Chunk": (("document_id",),),
     "Process": (("document_id",),),
+    "Document": ((),),
 }
-TIME: Final = {"ConversationSummary": "recency"}  # of other labels: created_at
+TIME: Final = {"ConversationSummary": "recency", "Document": "recorded_at"}  # of other labels: created_at
 EPOCH, MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 
 INTERN = "INSERT OR IGNORE INTO name (text) VALUES (?)"

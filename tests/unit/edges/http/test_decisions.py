@@ -12,7 +12,7 @@ from agents.errors import Unavailable
 from schemas.depth import DepthLevel
 from streams.edges.http.endpoints import decisions
 from streams.stores.graph.embedded.engine import EmbeddedGraph
-from tests.builders.http_server import HEADERS, WHOLE, Echo, app_of, settings_of
+from tests.builders.http_server import HEADERS, Echo, app_of, settings_of
 from tests.contract.test_stores_graph import claim, correction, decision, turn
 from tests.unit.edges.http.test_ask import answers, detail
 
@@ -107,47 +107,3 @@ def test_without_a_graph_it_is_said_where_to_ask(tmp_path: Path):
             raise Unavailable("graph", "it is away")
 
     assert "it is away" in detail(shown(tmp_path, Away()), 503)
-
-
-def talks(tmp_path: Path, store: Any, query: str = "", headers: dict[str, str] = HEADERS) -> Any:
-    settings = settings_of(tmp_path / "tokens.json")
-
-    async def story() -> httpx.Response:
-        transport = httpx.ASGITransport(app_of(settings, Echo(answers), store))
-        async with httpx.AsyncClient(base_url="http://127.0.0.1", headers=headers, transport=transport) as client:
-            return await client.get(f"/conversations{query}")
-
-    return asyncio.run(story())
-
-
-def in_talk(conversation: str, number: int, ago: int, **fields: Any) -> list[Any]:
-    rows = decided(number, timedelta(minutes=ago), conversation_id=conversation, **fields)
-    where = {"conversation_id": conversation, "content": f"Pergunta {number}"}
-    return [rows[0], rows[1]._replace(event=rows[1].event.model_copy(update=where))]
-
-
-def test_conversations_are_listed_by_their_last_use_with_their_first_question(tmp_path: Path):
-    rows = [*in_talk("a", 2, 50, tokens_used=10), *in_talk("b", 4, 40), *in_talk("a", 6, 5, tokens_used=30)]
-    found = talks(tmp_path, graph(*rows)).json()
-    assert [(each["conversation_id"], each["title"], each["questions"]) for each in found["conversations"]] == [
-        ("a", "Pergunta 2", 2),
-        ("b", "Pergunta 4", 1),
-    ]
-    assert (found["conversations"][0]["tokens"], found["total"], found["complete"]) == ([10, 30], 2, True)
-    assert [each["conversation_id"] for each in talks(tmp_path, graph(*rows), "?offset=1").json()["conversations"]] == [
-        "b"
-    ]
-    only = talks(tmp_path, graph(*rows), "?q=PERGUNTA 4").json()
-    assert ([each["conversation_id"] for each in only["conversations"]], only["total"]) == (["b"], 1)
-
-
-def test_conversations_are_those_of_the_token(tmp_path: Path):
-    rows = in_talk("a", 2, 50)
-    by_bia = rows[1]._replace(event=rows[1].event.model_copy(update={"user_id": "bia"}))
-    store = graph(rows[0], by_bia)
-    assert talks(tmp_path, store).json()["conversations"] == []
-    whole = {"authorization": f"Bearer {WHOLE}"}
-    assert [each["conversation_id"] for each in talks(tmp_path, store, headers=whole).json()["conversations"]] == ["a"]
-    assert talks(tmp_path, store, headers=BETA).json()["conversations"] == []
-    assert talks(tmp_path, None).status_code == 501
-    assert talks(tmp_path, store, "?limit=0").status_code == 422

@@ -1,0 +1,133 @@
+"""The documents of a tenant, and the packs that a document is in."""
+
+from contextlib import aclosing
+from datetime import datetime
+
+from pydantic import AwareDatetime
+
+from agents.core.language.text import fold
+from agents.ports.memories import DocumentLister
+from schemas.base import Absent, Conversation, Id, Value
+from schemas.depth import DepthLevel
+from schemas.envelope import Received
+from schemas.packs import ContextPack
+from schemas.topics import CONTEXT_PACKS
+from streams.edges.client import known
+
+# `complete` is false where there are more.
+MAX_DOCUMENTS = 10_000
+
+
+class DocumentShown(Value):
+    """A document as it was sent last; `passages` are those of its newest version."""
+
+    document_id: Id
+    title: str
+    uri: Absent[str] = None
+    passages: int
+    recorded_at: AwareDatetime
+
+
+class DocumentsShown(Value):
+    """Documents, the newest first; `complete` is false where there are more than are read."""
+
+    documents: tuple[DocumentShown, ...]
+    total: int
+    complete: bool
+
+
+class DocumentUse(Value):
+    """A pack with passages of the document, and the tokens of these."""
+
+    message_id: Id
+    conversation_id: Id
+    client_id: Id
+    user_id: Absent[Id] = None
+    at: AwareDatetime
+    level: DepthLevel
+    passages: int
+    tokens: int
+
+
+class UsesShown(Value):
+    """Packs, the newest first; `complete` is false where the log has more of them or was too long to search."""
+
+    uses: tuple[DocumentUse, ...]
+    complete: bool
+
+
+async def documents(
+    reader: DocumentLister, tenant: str, *, words: str, offset: int, limit: int, now: datetime
+) -> DocumentsShown:
+    """A page of the documents whose titles, addresses or ids have all the words; raises `Unavailable`."""
+    found = await reader.documents(tenant, as_of=now, limit=MAX_DOCUMENTS + 1)
+    complete = len(found) <= MAX_DOCUMENTS
+    wanted = fold(words).split()
+    fit = [
+        each
+        for each in found[:MAX_DOCUMENTS]
+        if all(word in fold(f"{each.title} {each.uri or ''} {each.document_id}") for word in wanted)
+    ]
+    page = fit[offset : offset + limit]
+    passages = await reader.passages_of(tenant, [each.document_id for each in page]) if page else {}
+    shown = tuple(
+        DocumentShown(
+            document_id=each.document_id,
+            title=each.title,
+            uri=each.uri,
+            passages=passages.get(each.document_id, 0),
+            recorded_at=each.recorded_at,
+        )
+        for each in page
+    )
+    return DocumentsShown(documents=shown, total=len(fit), complete=complete)
+
+
+async def uses(
+    bootstrap: str, tenant: str, document_id: str, *, client: str | None, limit: int, seconds: float
+) -> UsesShown:
+    """The newest packs with passages of a document, of one client or of all; of each pack the newest revision.
+
+    Raises `CommandFailed` where no broker answers.
+    """
+    newest: dict[tuple[Conversation, str], Received[ContextPack]] = {}
+    whole = False
+    async with aclosing(known.newest_first(bootstrap, CONTEXT_PACKS, seconds)) as windows:
+        async for records, last in windows:
+            whole = last
+            for one in known.of_tenant(CONTEXT_PACKS, records, tenant, document_id):
+                pack = one.event
+                if client not in (None, pack.client_id):
+                    continue
+                key = (one.conversation(pack.client_id, pack.conversation_id), pack.message_id)
+                before = newest.get(key)
+                if before is None or before.event.revision < pack.revision:
+                    newest[key] = one
+            if len(newest) > limit:
+                break
+    erased: dict[Conversation, int] = {}
+    found: list[DocumentUse] = []
+    for (where, _), one in sorted(newest.items(), key=lambda each: each[1].timestamp, reverse=True):
+        if where not in erased:
+            erased[where] = await known.erased_up_to(bootstrap, where, seconds)
+        use = _use(one.event, document_id, one.envelope.time)
+        if use is not None and one.event.seq > erased[where]:
+            found.append(use)
+    return UsesShown(uses=tuple(found[:limit]), complete=whole and len(found) <= limit)
+
+
+def _use(pack: ContextPack, document_id: str, at: datetime) -> DocumentUse | None:
+    chunks = pack.semantic.knowledge_chunks if pack.semantic else ()
+    items = [chunk for chunk in chunks if chunk.document_id == document_id]
+    if not items:
+        return None
+    return DocumentUse(
+        message_id=pack.message_id,
+        conversation_id=pack.conversation_id,
+        client_id=pack.client_id,
+        user_id=pack.user_id,
+        at=at,
+        level=pack.depth_level,
+        passages=len(items),
+        tokens=sum(item.tokens for item in items),
+    )
