@@ -39,10 +39,10 @@ class ChildProcess:
         command = [sys.executable, "-m", module, *arguments]
         self._start(command, stdin=stdin, stdout=stdout, stderr=stderr, cwd=PACKAGE_ROOT)
 
-    def start_guarded(self, *command: str) -> None:
+    def start_guarded(self, *command: str, stderr: int | IO[bytes] = DEVNULL) -> None:
         """Run a command without input and output that gets SIGTERM when this process dies. Raises `OSError`."""
         guarded = ["/bin/sh", "-c", GUARDED, "guarded", *command]
-        self._start(guarded, stdin=PIPE, stdout=DEVNULL, stderr=DEVNULL)
+        self._start(guarded, stdin=PIPE, stdout=DEVNULL, stderr=stderr)
 
     def _start(self, command: list[str], **options: Any) -> None:
         self.end()
@@ -58,6 +58,11 @@ class ChildProcess:
     @property
     def running(self) -> bool:
         return (child := self._popen) is not None and child.poll() is None
+
+    @property
+    def returncode(self) -> int | None:
+        """The exit code of the child; None while it runs, and without one."""
+        return None if (child := self._popen) is None else child.poll()
 
     def killed_by(self, within_s: float) -> int | None:
         """The signal that ends the child in so many seconds; None where it goes on, or ends by itself."""

@@ -48,8 +48,8 @@ class DocumentLister(Protocol):
     async def documents(self, tenant: str, *, as_of: datetime, limit: int) -> tuple[DocumentFound, ...]:
         """The documents recorded by `as_of` and not deleted, the newest first."""
 
-    async def passages_of(self, tenant: str, document_ids: Sequence[str]) -> Mapping[str, int]:
-        """How many passages each of these documents has in its newest version; none: it is not there."""
+    async def passages_of(self, tenant: str, document_ids: Sequence[str], as_of: datetime) -> Mapping[str, int]:
+        """How many passages each of these documents has in its version of `as_of`; none: it is not there."""
 
 
 class RememberedReader(DecisionReader, MemoryReader, DocumentLister, Protocol):

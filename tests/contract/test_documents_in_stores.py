@@ -305,13 +305,14 @@ def test_documents_are_listed_newest_first_with_their_passages_until_they_are_de
     ]
     assert [each.document_id for each in kit.graph.run(read.documents(kit.tenant, as_of=LATER, limit=1))] == ["d2"]
     assert [each.document_id for each in kit.graph.run(read.documents(kit.tenant, as_of=at(30), limit=9))] == ["d1"]
-    before = kit.graph.run(read.passages_of(kit.tenant, ["d1", "d2", "d9"]))
+    before = kit.graph.run(read.passages_of(kit.tenant, ["d1", "d2", "d9"], at(90)))
     assert before == {"d1": len(kit.own("Chunk")) - 1, "d2": 1}
     kit.ingest("# Ação de consumo\n\nSó isto.", at(120))
-    assert kit.graph.run(read.passages_of(kit.tenant, ["d1"])) == {"d1": 1}
+    assert kit.graph.run(read.passages_of(kit.tenant, ["d1"], LATER)) == {"d1": 1}
+    assert kit.graph.run(read.passages_of(kit.tenant, ["d1"], at(90))) == {"d1": before["d1"]}
     kit.delete(at(3_600))
     assert [each.document_id for each in kit.graph.run(read.documents(kit.tenant, as_of=LATER, limit=9))] == ["d2"]
-    assert kit.graph.run(read.passages_of(kit.tenant, ["d1"])) == {}
+    assert kit.graph.run(read.passages_of(kit.tenant, ["d1"], LATER)) == {}
 
 
 def _profile() -> KnowledgeRecorded:

@@ -1,5 +1,7 @@
 """The HTTP interface of a running `fathom up`: the loop of memory closed without Kafka and without the command."""
 
+import json
+import time
 from typing import Any
 from uuid import uuid4
 
@@ -8,7 +10,8 @@ import pytest
 
 from tests.builders.pdf import pdf
 from tests.e2e.calls import MARKDOWN, refused, taken, turn
-from tests.e2e.conftest import OTHER_USER, Tenant
+from tests.e2e.conftest import OTHER_USER, Tenant, Up
+from tests.e2e.processes import fathom
 
 
 @pytest.fixture(scope="module")
@@ -193,3 +196,57 @@ def test_health_and_metrics_need_no_token_and_everything_else_does(client: httpx
     assert (described.status_code, "POST /ask" in described.text) == (200, True)
     for path in ("/openapi.json", "/ask", "/messages", "/packs/x", "/nosuch", "/"):
         assert httpx.get(f"{base}{path}").status_code == 401
+
+
+def test_recorded_messages_are_answered_again_with_other_settings(up: Up, client: httpx.Client):
+    talk = str(uuid4())
+    for text in ("O cofre fica no terceiro andar.", "Onde fica o cofre?"):
+        turn(client, talk, text)
+    operator = {"authorization": f"Bearer {up.operator}"}
+    again = {"settings": {"FATHOM_BUDGET_TOKENS": "7"}, "conversation_id": talk}
+    assert "FATHOM_BUDGET_TOKENS" in refused(client.post("/operations/replays", json=again, headers=operator), 422)
+    assert client.post("/operations/replays", json={}).status_code == 403
+    begun = client.post("/operations/replays", json={"conversation_id": talk}, headers=operator)
+    assert begun.status_code == 202, begun.text
+    replay_id = begun.json()["replay_id"]
+    assert replay_id in refused(client.post("/operations/replays", json={}, headers=operator), 409)
+    for _ in range(300):
+        shown = client.get("/operations/replays", headers=operator).json()["replays"]
+        [mine] = [each for each in shown if each["replay_id"] == replay_id]
+        if mine["state"] != "running":
+            break
+        time.sleep(0.2)
+    assert (mine["state"], mine.get("why")) == ("done", None)
+    found = client.get(f"/operations/replays/{replay_id}", headers=operator).json()
+    assert (found["compared"], found["only_replayed"]) == (2, 0)
+
+
+def test_what_a_tenant_has_is_listed_and_a_document_shows_its_packs(up: Up):
+    default = up.default()
+    client = default.client()
+    title = f"Guia {uuid4().hex[:8]}"
+    text = f"# {title}\n\nO tampo de mármore pesa quarenta quilos."
+    document_id = title.replace(" ", "-")
+    assert taken(client.post(f"/documents?document_id={document_id}&title={title}", content=text, headers=MARKDOWN))
+    talk = str(uuid4())
+    for _ in range(40):
+        pack = turn(client, talk, "Quanto pesa o tampo de mármore?")
+        if pack.get("semantic"):
+            break
+
+    def shown(*arguments: str) -> Any:
+        ended = fathom("list", *arguments, "--json", "--broker", f"embedded://{up.data}")
+        assert ended.returncode == 0, ended.stderr
+        return json.loads(ended.stdout)
+
+    [listed] = shown("documents", document_id)["documents"]
+    assert (listed["title"], listed["passages"]) == (title, 1)
+    used = shown("uses", document_id)["uses"]
+    assert {each["message_id"] for each in used} >= {pack["message_id"]}
+    assert (used[0]["conversation_id"], used[0]["passages"]) == (talk, 1)
+    [conversation] = [each for each in shown("conversations")["conversations"] if each["conversation_id"] == talk]
+    assert conversation["title"] == "Quanto pesa o tampo de mármore?"
+    assert pack["user_id"] in [each["user_id"] for each in shown("users")["users"]]
+    assert shown("uses", "nosuch") == {"uses": [], "complete": True}
+    plain = fathom("list", "documents", document_id, "--broker", f"embedded://{up.data}").stdout
+    assert plain.split()[1:] == [document_id, "1", "passages", *title.split()]

@@ -80,7 +80,7 @@ async def reading(store: Any, tenant: Tenant, others: Sequence[Tenant]) -> Async
     yield "contested", await store.contested(name, ["k3"], LATER), True, False
     found = await store.documents(name, **limited)
     yield "documents", found, True, False
-    counted = await store.passages_of(name, [each.document_id for each in found])
+    counted = await store.passages_of(name, [each.document_id for each in found], LATER)
     yield "passages of documents", _as_many(tenant, ["x"] * sum(counted.values()), 2), True, False
     for label in ("Claim", "Chunk"):
         yield f"listed {label}", _strangers(tenant, await store.listed(name, label, limit=50)), False, False

@@ -67,6 +67,7 @@ VERBS = (
      "Forget a document, or erase a conversation or all of a user's: nothing of it is offered from now on."),
     ("memory", "memory.command:app",
      "The facts that are remembered of a user: list, search, add, correct, confirm, delete."),
+    ("list", "lists.command:app", "The conversations, users and documents there are, and the packs with a document."),
     ("quarantine", "quarantine.command:app",
      "Keep a document, a feed, a conversation, a user or a claim out of all packs, list what used it, bring it back."),
     ("erase", "erase:erase",

@@ -69,7 +69,7 @@ async def documents(
         if all(word in fold(f"{each.title} {each.uri or ''} {each.document_id}") for word in wanted)
     ]
     page = fit[offset : offset + limit]
-    passages = await reader.passages_of(tenant, [each.document_id for each in page]) if page else {}
+    passages = await reader.passages_of(tenant, [each.document_id for each in page], now) if page else {}
     shown = tuple(
         DocumentShown(
             document_id=each.document_id,

@@ -1,5 +1,14 @@
-"""The replays of a broker, and what one made otherwise, for the command and for HTTP."""
+"""The replays of a broker, what one made otherwise, and starting one, for the command and for HTTP."""
 
+import sys
+import tempfile
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+from streams import config
+from streams.child_process import ChildProcess
+from streams.config import ConfigError, Settings
 from streams.edges.client.errors import USAGE, CommandFailed, nearest
 from streams.kafka.security import Security
 from streams.kafka.topics_admin import existing
@@ -7,7 +16,10 @@ from streams.replay import runs
 from streams.replay.differences import Differences
 from streams.replay.log import opened
 from streams.replay.runs import Run
-from streams.replay.selection import Selection
+from streams.replay.selection import Selection, new_id
+
+# Settings of where things are, which a replay takes from the process: its stores are its own, the log is that one.
+PLACES = ("broker", "redis_url", "qdrant", "neo4j", "kafka_", "partitions", "replication", "http_", "mcp_", "ask_")
 
 
 async def records_of_replays(bootstrap: str, security: Security) -> dict[str, dict[str, int]]:
@@ -39,3 +51,62 @@ def topics_of_replay(replay_id: str, found: dict[str, list[str]]) -> list[str]:
         hint = nearest(replay_id, list(found)) or "; `fathom replay list` shows all"
         raise CommandFailed(f"there is no replay {replay_id}{hint}", USAGE)
     return found[replay_id]
+
+
+def changed_settings(changed: Mapping[str, str], broker: str) -> Settings:
+    """The process's settings with those changed by a replay; raises `ConfigError` where a replay cannot have them."""
+    for name in changed:
+        if name.lower().removeprefix("fathom_").startswith(PLACES):
+            raise ConfigError(f"{name} says where things are, and a replay has stores of its own")
+    return config.load_changed(changed, broker=broker)
+
+
+class ReplayProcess:
+    """At most one reprocessing at a time, in a process of its own that ends with this one."""
+
+    def __init__(self) -> None:
+        self._child = ChildProcess()
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._replay_id = ""
+
+    @property
+    def running(self) -> str | None:
+        """The id of the replay that is under way."""
+        return self._replay_id if self._child.running else None
+
+    def failure(self, replay_id: str) -> str | None:
+        """Why the replay that was started last failed, in a sentence; None where it runs, or came to its end."""
+        code = self._child.returncode
+        if replay_id != self._replay_id or not code or self._folder is None:
+            return None
+        said = (Path(self._folder.name) / "said").read_text(errors="replace").splitlines()
+        return next((line for line in reversed(said) if line.strip()), f"it ended with code {code}")
+
+    @property
+    def last(self) -> str:
+        """The id of the replay that was started last; empty where none was."""
+        return self._replay_id
+
+    def start(self, bootstrap: str, options: Mapping[str, str], changed: Mapping[str, str]) -> str:
+        """Begin a reprocessing with these options of `fathom replay`; its id. Raises `CommandFailed`, `OSError`."""
+        try:
+            changed_settings(changed, bootstrap)
+        except ConfigError as error:
+            raise CommandFailed(f"settings: {error}", USAGE) from None
+        replay_id = new_id(datetime.now(UTC))
+        if self._folder is not None:
+            self._folder.cleanup()
+        self._folder, self._replay_id = tempfile.TemporaryDirectory(prefix="fathom-replay-"), replay_id
+        folder = Path(self._folder.name)
+        lines = "".join(f"{name}={_quoted(value)}\n" for name, value in changed.items())
+        (folder / "settings.env").write_text(lines)
+        command = [sys.executable, "-P", "-m", "streams", "replay", "--mode=reprocess", "--execute", "--json"]
+        stated = {**options, "--id": replay_id, "--with": str(folder / "settings.env"), "--broker": bootstrap}
+        with (folder / "said").open("wb") as said:
+            self._child.start_guarded(*command, *(f"{name}={value}" for name, value in stated.items()), stderr=said)
+        return replay_id
+
+
+def _quoted(value: str) -> str:
+    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"

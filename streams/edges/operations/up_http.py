@@ -2,15 +2,22 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException
 from typing import Any
 from urllib.parse import urlencode
 
 import orjson
 
+from streams import config
+from streams.edges.client.errors import DOWN, FAILURE, USAGE, CommandFailed
 from streams.runtime import data_dir
 
 PROBLEM = "application/problem+json"
+NOT_UP = (
+    "no `fathom up` of this directory answers, and it alone reads its memory: start it, or name another with --broker; "
+    "where workers run on servers, GET {path} of `fathom serve` shows the same"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,3 +61,22 @@ def call_up(
         return None
     refused = answer.headers.get("content-type") == PROBLEM
     return UpReply(answer.status, found, str(orjson.loads(found)["detail"]) if refused else "")
+
+
+def answer_of_up(
+    broker: str | None,
+    method: str,
+    path: str,
+    query: Mapping[str, object],
+    *,
+    body: Any = None,
+    user: str | None = None,
+) -> Any:
+    """The JSON that `fathom up` answers a command with; raises `CommandFailed`."""
+    reply = call_up(config.load(broker=broker).broker, method, path, query, body=body, user=user)
+    if reply is None:
+        raise CommandFailed(NOT_UP.format(path=path), DOWN)
+    if reply.sentence:
+        wrong = reply.status in (HTTPStatus.UNPROCESSABLE_ENTITY, HTTPStatus.BAD_REQUEST)
+        raise CommandFailed(reply.sentence, USAGE if wrong else FAILURE)
+    return orjson.loads(reply.body)

@@ -20,8 +20,8 @@ DOCUMENTS: Final = """
 
 PASSAGES: Final = """
     MATCH (c:Chunk)
-    WHERE c.tenant_id = $tenant AND c.document_id IN $documents
-      AND (c.retired_at IS NULL OR c.retired_at <= c.recorded_at)
+    WHERE c.tenant_id = $tenant AND c.document_id IN $documents AND c.created_at <= $as_of
+      AND (c.retired_at IS NULL OR c.retired_at > $as_of OR c.retired_at <= c.recorded_at AND c.recorded_at <= $as_of)
     RETURN c.document_id AS document_id, count(c) AS passages"""
 
 
@@ -35,9 +35,10 @@ class DocumentReads:
             DocumentFound(natural_id(row["id"]), row["title"], row.get("uri"), row["recorded_at"]) for row in found
         )
 
-    async def passages_of(self, tenant: str, document_ids: Sequence[str]) -> Mapping[str, int]:
-        """How many passages each of these documents has in its newest version; none: it is not there."""
-        found = await self._read(PASSAGES, tenant, {"documents": [*document_ids]})
+    async def passages_of(self, tenant: str, document_ids: Sequence[str], as_of: datetime) -> Mapping[str, int]:
+        """How many passages each of these documents has in its version of `as_of`; none: it is not there."""
+        asked = {"documents": [*document_ids], "as_of": as_of.astimezone(UTC)}
+        found = await self._read(PASSAGES, tenant, asked)
         return {row["document_id"]: row["passages"] for row in found}
 
     @abstractmethod

@@ -139,8 +139,9 @@ ARROWS: Mapping[str, str] = {
     "streams.edges.audit": "agents.errors agents.ports streams.edges.client streams.explanations streams.kafka",
     "streams.edges.operations": """agents.core.claims agents.core.language agents.ports streams.edges.client
         streams.edges.http streams.kafka streams.replay streams.runtime streams.runtime.layout streams.stage
-        streams.topology""",
-    "streams.edges.cli.memory": "streams.config streams.edges.cli streams.edges.client streams.edges.operations",
+        streams.topology streams.config streams.child_process""",
+    "streams.edges.cli.lists": "streams.edges.cli streams.edges.client streams.edges.operations",
+    "streams.edges.cli.memory": "streams.edges.cli streams.edges.client streams.edges.operations",
     "streams.edges.http": """agents.core.caching streams.config streams.edges.client
         streams.listening streams.runtime streams.telemetry streams.version streams.web_pages""",
     "streams.edges.http.endpoints": """agents.core.documents agents.core.packs agents.errors agents.ports agents.stages

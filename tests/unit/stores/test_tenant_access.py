@@ -231,6 +231,7 @@ ARGUMENTS: dict[str, Any] = {
     "outcome": b"", "keep": 5, "up_to_seq": 9, "partition": 0, "token": "t", "outcomes": [],
     "claim_id": "k1", "consultation_id": "q1", "pack_id": "p1",
     "vote": memories.vote("x"),
+    "document_ids": ["d1"],
     "document_id": "d1", "signature": "sig", "themes": ["t"], "names": [("nome", "x")], "chunk_uids": ["c"],
     "erasure": Erasure(1, NOON), "nodes": ConversationNodes({"Message": ("x",)}), "counts": {},
     "forgotten": 1,
@@ -293,7 +294,7 @@ READS = (
     *("claim", "consultation", "decision", "retired", "listed", "erased", "of_conversation"),
     *("themes", "near_themes", "passages_about", "passages_naming", "passages_connected"),
     *("consultations", "penalties"),
-    *("decisions", "corrections", "questions", "decisions_on", "contested"),
+    *("decisions", "corrections", "questions", "decisions_on", "contested", "documents", "passages_of"),
 )
 
 

@@ -1,23 +1,17 @@
 """`fathom memory`: the single facts that are remembered of a user, listed, searched, added, corrected, taken back."""
 
 from collections.abc import Mapping
-from http import HTTPStatus
 from typing import Annotated, Any
 from urllib.parse import quote
 
 import orjson
 import typer
 
-from streams import config
 from streams.edges.cli.arguments import Broker, Json
 from streams.edges.client.console_output import printable
-from streams.edges.client.errors import DOWN, FAILURE, USAGE, CommandFailed
-from streams.edges.operations.up_http import call_up
+from streams.edges.client.errors import USAGE, CommandFailed
+from streams.edges.operations.up_http import answer_of_up
 
-NOT_UP = (
-    "no `fathom up` of this directory answers, and it alone reads its memory: start it, or name another with --broker; "
-    "where workers run on servers, GET /memories of `fathom serve` shows the same"
-)
 User = Annotated[str, typer.Option("--user", help="Whose memory.")]
 Id = Annotated[str, typer.Argument(metavar="MEMORY_ID", help="The fact: its id in the list.")]
 Reason = Annotated[str, typer.Option("--reason", help="Why, for its history.")]
@@ -138,10 +132,4 @@ def _called(
 ) -> Any:
     """The answer of the `fathom up` of the directory; raises `CommandFailed`."""
     path = "/memories" if memory_id is None else f"/memories/{quote(memory_id, safe='')}"
-    reply = call_up(config.load(broker=broker).broker, method, path, query, body=body, user=user)
-    if reply is None:
-        raise CommandFailed(NOT_UP, DOWN)
-    if reply.sentence:
-        wrong = reply.status in (HTTPStatus.UNPROCESSABLE_ENTITY, HTTPStatus.BAD_REQUEST)
-        raise CommandFailed(reply.sentence, USAGE if wrong else FAILURE)
-    return orjson.loads(reply.body)
+    return answer_of_up(broker, method, path, query, body=body, user=user)

@@ -8,7 +8,6 @@ from pathlib import Path
 from dotenv import dotenv_values
 
 from schemas.topics import MESSAGES_IN
-from streams import config
 from streams.config import ConfigError, Settings
 from streams.edges.cli.progress import Progress
 from streams.edges.cli.quarantine import sources
@@ -18,6 +17,7 @@ from streams.edges.cli.replay.runs import show
 from streams.edges.cli.replay.starts import exported
 from streams.edges.client import clients
 from streams.edges.client.errors import CONFIG, OK, USAGE, CommandFailed
+from streams.edges.operations.replays import changed_settings
 from streams.kafka.clients import MAX_BATCH_BYTES
 from streams.kafka.security import security_of
 from streams.replay import broker_source, reprocess, reprocess_run, runs
@@ -31,8 +31,6 @@ from streams.replay.timeline import Timeline
 
 # Records a second of one core, for the estimate: messages that are answered, and records that fill memory.
 ANSWERED_A_SECOND, READ_A_SECOND = 40, 400
-# Settings of where things are, which a replay takes from the process: its stores are its own, the log is that one.
-PLACES = ("broker", "redis_url", "qdrant", "neo4j", "kafka_", "partitions", "replication", "http_", "mcp_", "ask_")
 
 
 async def again(order: ReplayOrder, options: ReprocessOptions, settings: Settings) -> int:
@@ -133,15 +131,11 @@ def changes(path: Path | None) -> dict[str, str]:
     for name, value in found.items():
         if value is None:
             raise CommandFailed(f"--with {path}: {name} has no value; write {name}=VALUE", USAGE)
-        if name.lower().removeprefix("fathom_").startswith(PLACES):
-            raise CommandFailed(
-                f"--with {path}: {name} says where things are, and a replay has stores of its own", USAGE
-            )
     return {name: value for name, value in found.items() if value is not None}
 
 
 def _changed(settings: Settings, changed: Mapping[str, str]) -> tuple[Settings, Mapping[str, str]]:
     try:
-        return config.load_changed(changed, broker=settings.broker), changed
+        return changed_settings(changed, settings.broker), changed
     except ConfigError as error:
         raise CommandFailed(f"--with: {error}", CONFIG) from None

@@ -7,7 +7,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Annotated
+from typing import Annotated, Literal
 
 from aiokafka.errors import KafkaError
 from fastapi import APIRouter, Depends, Path, Query
@@ -15,24 +15,25 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 
 from agents.errors import Unavailable
-from schemas.base import JsonObject, Value
+from schemas.base import Absent, Id, JsonObject, Value
 from streams.edges.client import clients
 from streams.edges.client.errors import USAGE, CommandFailed
-from streams.edges.http.openapi import READ_PROBLEMS, problems
+from streams.edges.http.openapi import READ_PROBLEMS, SEND_PROBLEMS, problems
 from streams.edges.http.problems import Problem
 from streams.edges.http.routes import LoggedRoute, Unsent
 from streams.edges.http.whose import check_operator
 from streams.edges.operations.lag import as_json, by_group, group_lag, stages_there
-from streams.edges.operations.replays import difference, records_of_replays
+from streams.edges.operations.replays import ReplayProcess, difference, records_of_replays
 from streams.kafka.lag_status import LagStatus, LagWindow
 
 REPLAY_ID = r"^[a-z0-9]+(-[a-z0-9]+)*$"
-MAX_ROWS = 1000
+MAX_ROWS, MAX_SETTINGS, MAX_HOURS = 1000, 100, 24 * 366
 NO_RIGHTS = (
     "use `fathom lag` and `fathom replay` as a user who may, or give this server's user the rights to describe "
     "consumer groups and to read the topics of replays"
 )
 REFUSALS = {**READ_PROBLEMS, 501: "the broker does not let this server look"}
+STARTED = {**REFUSALS, **SEND_PROBLEMS}
 WITHOUT_404 = {status: said for status, said in REFUSALS.items() if status != 404}
 
 
@@ -59,8 +60,26 @@ class LagShown(Value):
 
 
 class ReplayShown(Value):
+    """A replay; `state` is told of the one that this server started last, with `why` where it failed."""
+
     replay_id: str
     topics: Mapping[str, int] = Field(description="records, by topic")
+    state: Absent[Literal["running", "failed", "done"]] = None
+    why: Absent[str] = None
+
+
+class ReplayWanted(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    settings: dict[str, str] = Field({}, max_length=MAX_SETTINGS, description="FATHOM_… names with other values")
+    hours: float | Unsent = Field(None, gt=0, le=MAX_HOURS, description="messages of so long ago on; default: all")
+    tenant: Id | Unsent = Field(None, description="only this tenant's messages")
+    conversation_id: Id | Unsent = Field(None, description="only this conversation's")
+    sample: float = Field(1.0, gt=0, le=1, description="this share of the messages")
+
+
+class ReplayStarted(Value):
+    replay_id: str
 
 
 class ReplaysShown(Value):
@@ -101,7 +120,7 @@ def operations_router(bootstrap: Callable[[], str]) -> APIRouter:
     """The routes, which read from the broker at `bootstrap`."""
     router = APIRouter(route_class=LoggedRoute, prefix="/operations", dependencies=[Depends(_operators)])
     _add_lag(router, bootstrap)
-    _add_replays(router, bootstrap)
+    _add_replays(router, bootstrap, ReplayProcess())
     _add_difference(router, bootstrap)
     return router
 
@@ -123,7 +142,7 @@ def _add_lag(router: APIRouter, bootstrap: Callable[[], str]) -> None:
                 return LagShown(groups=tuple(await _lags(bootstrap(), windows)))
 
 
-def _add_replays(router: APIRouter, bootstrap: Callable[[], str]) -> None:
+def _add_replays(router: APIRouter, bootstrap: Callable[[], str], started: ReplayProcess) -> None:
     @router.get(
         "/replays",
         summary="The replays whose topics are there",
@@ -131,11 +150,48 @@ def _add_replays(router: APIRouter, bootstrap: Callable[[], str]) -> None:
         responses=problems(WITHOUT_404),
     )
     async def replays() -> ReplaysShown:
-        """As `fathom replay list --json`."""
+        """As `fathom replay list --json`, with the one that this server has just started."""
         with _asking_broker():
             address = bootstrap()
             found = await records_of_replays(address, clients.security_for(address))
-        return ReplaysShown(replays=tuple(ReplayShown(replay_id=name, topics=each) for name, each in found.items()))
+        if started.last:
+            found.setdefault(started.last, {})
+        return ReplaysShown(replays=tuple(_replay(name, topics, started) for name, topics in found.items()))
+
+    @router.post(
+        "/replays",
+        status_code=202,
+        summary="Answer recorded messages again with other settings",
+        response_description="the replay has begun; `/operations/replays` says how far it is",
+        responses=problems({**STARTED, 409: "another replay is under way"}),
+    )
+    async def start_replay(wanted: ReplayWanted) -> ReplayStarted:
+        """As `fathom replay --mode reprocess --execute`: with stores of its own, beside what is live; one at a time."""
+        if started.running is not None:
+            raise Problem(409, f"replay {started.running} is under way; start another when it has ended")
+        try:
+            return ReplayStarted(replay_id=started.start(bootstrap(), _options(wanted), wanted.settings))
+        except CommandFailed as error:
+            raise Problem(422, str(error)) from None
+
+
+def _replay(name: str, topics: Mapping[str, int], started: ReplayProcess) -> ReplayShown:
+    if name != started.last:
+        return ReplayShown(replay_id=name, topics=topics)
+    why = started.failure(name)
+    state: Literal["running", "failed", "done"] = "running" if started.running else "failed" if why else "done"
+    return ReplayShown(replay_id=name, topics=topics, state=state, why=why)
+
+
+def _options(wanted: ReplayWanted) -> dict[str, str]:
+    """The options of the command."""
+    stated = {
+        "--by-duration": None if wanted.hours is None else f"PT{round(3600 * wanted.hours)}S",
+        "--tenant": wanted.tenant,
+        "--conversation": wanted.conversation_id,
+        "--sample": None if wanted.sample == 1 else str(wanted.sample),
+    }
+    return {name: value for name, value in stated.items() if value is not None}
 
 
 def _add_difference(router: APIRouter, bootstrap: Callable[[], str]) -> None:

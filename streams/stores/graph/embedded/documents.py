@@ -5,6 +5,7 @@ from itertools import islice
 from typing import Any
 
 from streams.stores.graph import document_reads
+from streams.stores.graph.embedded.cognition import is_offered
 from streams.stores.graph.embedded.tables import GraphTables, Node
 from streams.stores.tenant import natural_id
 
@@ -18,7 +19,10 @@ def _documents(tables: GraphTables, asked: Asked) -> Sequence[Node]:
 
 def _passages(tables: GraphTables, asked: Asked) -> Sequence[Node]:
     counted = {
-        each: sum(map(_is_current, tables.keyed("Chunk", asked["tenant"], document_id=each)))
+        each: sum(
+            is_offered(node, asked["as_of"])
+            for node in tables.keyed("Chunk", asked["tenant"], asked["as_of"], document_id=each)
+        )
         for each in asked["documents"]
     }
     return [{"document_id": each, "passages": count} for each, count in counted.items() if count]
@@ -27,10 +31,6 @@ def _passages(tables: GraphTables, asked: Asked) -> Sequence[Node]:
 def _has_passages(tables: GraphTables, node: Node) -> bool:
     passages = tables.keyed("Chunk", node["tenant_id"], document_id=natural_id(node["id"]))
     return next(passages, None) is not None
-
-
-def _is_current(node: Node) -> bool:
-    return "retired_at" not in node or node["retired_at"] <= node["recorded_at"]
 
 
 DOCUMENTS: dict[str, Callable[[GraphTables, Asked], Sequence[Node]]] = {

@@ -28,6 +28,8 @@ OPERATION_IDS = {
     "/documents/{document_id}": "forget_document",
     "/profiles/{user}": "profile", "/feedback": "feedback", "/corrections": "correct", "/packs/{message_id}": "pack",
     "/answers/{message_id}": "answer", "/decisions": "decisions", "/conversations": "conversations_list",
+    "/users": "users_list", "/documents/{document_id}/uses": "document_uses",
+    "post /operations/replays": "start_replay", "get /documents": "documents_list",
     "/explain/{message_id}": "explain",
     "/memories": "memories", "post /memories": "remember", "/memories/{memory_id}": "memory",
     "patch /memories/{memory_id}": "change_memory", "delete /memories/{memory_id}": "take_memory_back",

@@ -93,7 +93,8 @@ def test_every_route_of_the_interface_is_bounded():
     assert {route.path for route in ours} == {
         "/ask", "/assess", "/search", "/messages", "/documents", "/documents/{document_id:path}",
         "/profiles/{user:path}", "/feedback", "/corrections", "/packs/{message_id:path}",
-        "/answers/{message_id:path}", "/decisions", "/conversations", "/memories", "/memories/{memory_id:path}",
+        "/answers/{message_id:path}", "/decisions", "/conversations", "/users",
+        "/documents/{document_id:path}/uses", "/memories", "/memories/{memory_id:path}",
         "/conversations/{conversation_id:path}", "/events", "/explain/{message_id:path}", "/operations/lag",
         "/operations/replays", "/operations/replays/{replay_id}",
         "/v1/chat/completions", "/v1/responses", "/v1/models", "/v1/models/{model:path}",
