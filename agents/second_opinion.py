@@ -1,12 +1,14 @@
-"""A language model's opinion on a depth that the rules are not sure of."""
+"""A language model's opinion on a message: on a doubtful depth, and on what a follow-up leaves out."""
 
 from dataclasses import dataclass
 from typing import Literal
 
 from agents.concurrency import call_with_deadline
+from agents.core.assessment.question import MemoryNeed
 from agents.core.conversation.memory import Turns
 from agents.core.depth import prompt as depth_prompt
 from agents.core.depth.levels import DepthDecision
+from agents.model_help import TimedModel, completed
 from agents.ports.models import LanguageModel
 from schemas.depth import DepthLevel
 
@@ -19,12 +21,14 @@ Classifier = Literal["heuristic", "llm", "heuristic_timeout"]
 class SecondOpinion:
     """A language model for decisions of the rules with a confidence below `least`.
 
-    `seconds` is the time limit of the whole decision, including the steps before and after the model's call.
+    `seconds` is the time limit of the whole decision, including the steps before and after the model's call; where a
+    model `rewrites`, the completion of a follow-up has one of its own.
     """
 
     model: LanguageModel
     least: float = 0.6
     seconds: float = 0.1
+    rewrites: TimedModel | None = None
 
     async def on(
         self, decision: DepthDecision, query: str, history: Turns, spent: float
@@ -47,3 +51,9 @@ class SecondOpinion:
         if chosen.level is DepthLevel.D4 and not history:
             return decision, "heuristic"  # there is no topic to leave
         return depth_prompt.decided(decision, chosen, least=self.least), "llm"
+
+    async def standing_alone(self, need: MemoryNeed, message: str, history: Turns) -> MemoryNeed:
+        """The need with a follow-up completed as the text to search with; unchanged where no model completes it."""
+        if self.rewrites is None or need["context"] is None:
+            return need
+        return {**need, "context": await completed(self.rewrites, message, history) or need["context"]}

@@ -11,8 +11,10 @@ from agents.concurrency import RetryUntil
 from agents.core.assessment.context_needs import AssessmentPolicy
 from agents.core.packs.planning import Limits
 from agents.core.tools.gate import ToolPolicyResolver
+from agents.model_help import TimedModel
 from agents.ports.graph import GraphWriter
 from agents.ports.handlers import Handler
+from agents.ports.models import ModelUse
 from agents.ports.sessions import WorkingSets
 from agents.references import References
 from agents.retrievers.base import Retriever
@@ -41,6 +43,7 @@ from agents.stages.tool_gate import ToolGate
 from agents.stages.writers import ConsultationWriter, KnowledgeWriter, SummaryWriter, WeightWriter, Writer
 from schemas.envelope import Received
 from streams import extensions, policies
+from streams.config import listed
 from streams.dependencies import Dependencies
 from streams.stores.settings import OWN
 
@@ -48,6 +51,8 @@ Build = Callable[[Dependencies], Handler]
 Write = Callable[[Sequence[Received[Any]]], Awaitable[None]]
 # What is written to a server in so many seconds goes in one round trip. Nobody waits for it.
 GATHERED_S = 0.25
+# Nobody waits for facts; a model that is slower holds up the claims of later turns.
+EXTRACT_S = 10.0
 
 
 def _retrieval(build: Callable[[Dependencies], Retriever]) -> Callable[[Dependencies], Retriever]:
@@ -88,7 +93,16 @@ def _references(built: Dependencies) -> References:
 
 def _second_opinion(built: Dependencies) -> SecondOpinion | None:
     ask, settings = built.models.model, built.settings
-    return ask and SecondOpinion(ask("depth"), settings.llm_min_confidence, settings.classify_timeout_ms / 1000)
+    seconds = settings.classify_timeout_ms / 1000
+    return ask and SecondOpinion(ask("depth"), settings.llm_min_confidence, seconds, _helps(built, "rewrite"))
+
+
+def _helps(built: Dependencies, use: ModelUse) -> TimedModel | None:
+    """The model for one of the uses that the settings name."""
+    ask, settings = built.models.model, built.settings
+    if ask is None or use not in listed(settings.llm_uses or ""):
+        return None
+    return TimedModel(ask(use), EXTRACT_S if use == "extract" else settings.llm_wait_ms / 1000)
 
 
 def _assessor(built: Dependencies) -> Assessor:
@@ -119,7 +133,7 @@ RETRIEVERS: Mapping[str, Callable[[Dependencies], Retriever]] = {
         lambda d: EpisodicRetriever(d.tokens, d.clock, d.graph, d.index, d.working_sets, d.context.policy)
     ),
     "retrieval-semantic": _retrieval(
-        lambda d: SemanticRetriever(d.tokens, d.clock, d.index, d.graph, d.context.policy)
+        lambda d: SemanticRetriever(d.tokens, d.clock, d.index, d.graph, d.context.policy, _helps(d, "rerank"))
     ),
     "retrieval-procedural": _retrieval(lambda d: ProceduralRetriever(d.tokens, d.clock, d.index, d.graph)),
     "retrieval-claims": _retrieval(lambda d: ClaimsRetriever(d.tokens, d.clock, d.graph, d.working_sets, d.index)),
@@ -133,7 +147,7 @@ BUILDERS: Mapping[str, Build] = {
         d.tokens, revise=d.settings.pack_revisions, packs=d.packs, clock=d.clock, tables=d.tables
     ),
     "presenter": lambda d: Presenter(d.context, d.models.narrator),
-    "claims": lambda d: ClaimsAgent(d.working_sets, d.graph, d.context.policy),
+    "claims": lambda d: ClaimsAgent(d.working_sets, d.graph, d.context.policy, _helps(d, "extract")),
     "summariser": lambda d: Summariser(d.working_sets, enabled=d.context.policy.enabled),
     "correction": lambda d: CorrectionAgent(d.graph, _references(d)),
     "feedback": lambda d: FeedbackAgent(d.graph, _references(d)),

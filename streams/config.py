@@ -34,7 +34,7 @@ REMOVED = {
     "FATHOM_SKIP_REPEATED_ITEMS": "is gone: a caller names the packs it still holds in `have`; take the setting out",
 }
 # Opened with a worker where set (`streams.models.open`).
-LLM = ("llm_url", "llm_api_key_file", "llm_model_fast", "llm_model_standard", "llm_model_advanced")
+LLM = ("llm_url", "llm_api_key_file", "llm_model_fast", "llm_model_standard", "llm_model_advanced", "llm_uses")
 MODELS = (*LLM, "expansion_engine", "narrator")
 
 
@@ -78,14 +78,14 @@ class Settings(BaseSettings):
 
     history_window: int = Field(10, ge=0, le=200)
     classify_timeout_ms: int = Field(100, ge=1, description="a message's depth, what a language model says included")
-    llm_min_confidence: float = Field(
-        0.6, ge=0, le=1, description="a depth less sure than this is asked of the language model, where there is one"
-    )
+    llm_min_confidence: float = Field(0.6, ge=0, le=1, description="a depth less sure than this is asked of the model")
     llm_url: str | None = Field(None, description="OpenAI-compatible endpoint, https://HOST/v1; without it no model")
     llm_api_key_file: Path | None = Field(None, description="a file that holds the endpoint's API key")
     llm_model_fast: str | None = Field(None, description="the endpoint's name of its fast model; needed with llm_url")
     llm_model_standard: str | None = Field(None, description="else the fast one")
     llm_model_advanced: str | None = Field(None, description="else the standard one")
+    llm_uses: str | None = Field(None, description="what else it does, with commas: rewrite, rerank, extract")
+    llm_wait_ms: int = Field(500, ge=1, description="rewrite and rerank go on without the model after so long")
     expansion_engine: str | None = Field(None, description="package.module:factory of an engine for assessments")
     narrator: str | None = Field(None, description="package.module:factory of a narrator that words answers")
     max_tokens_d0: int = Field(500, ge=100)

@@ -3,10 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Literal, Protocol, get_args
 
 from agents.core.documents.kinds import DocumentKind
 from schemas.assessment import ModelTier
+
+# What a language model may do beside judging depths and needs: complete follow-ups, order passages, find facts.
+ModelUse = Literal["rewrite", "rerank", "extract"]
+MODEL_USES: tuple[ModelUse, ...] = get_args(ModelUse)
 
 
 class Clock(Protocol):

@@ -22,6 +22,7 @@ from agents.core.retrieval.acts import Fact
 from agents.core.retrieval.evidence import JudgedHit
 from agents.document_search import CANDIDATES, COLLECTION, by_block
 from agents.errors import Unavailable
+from agents.model_help import TimedModel, reranked
 from agents.ports.graph import GraphReader
 from agents.ports.models import Clock, TokenCounter
 from agents.ports.passages import Hit, Passage, PassageIndex
@@ -53,8 +54,10 @@ class SemanticRetriever(Retriever):
         index: PassageIndex,
         graph: GraphReader,
         policy: ContextPolicy = DEFAULT_POLICY,
+        model: TimedModel | None = None,
     ) -> None:
         super().__init__(tokens, clock)
+        self._model = model
         self._shared = policy.claims.share == "tenant"
         self._index = index
         self._graph = graph
@@ -68,6 +71,8 @@ class SemanticRetriever(Retriever):
         (found, named), error = await self._access.searched(*ask.asker, partial(self._found, ask, limit))
         hits, *of_parts = map(by_block, found)
         kept, left_out = evidence.worth_showing(hits, "documents", ask.plan.as_of, limit, of_parts)
+        if self._model is not None:
+            kept, left_out = await reranked(self._model, ask.plan.query, ask.context, kept, left_out)
         items = [*chain.from_iterable(each.items for each in named), *(_to_item(each, ask) for each in kept)]
         items.sort(key=lambda item: -evidence.preference(item.score, item.recorded_at, ask.plan.as_of))
         wrong = next((each.error for each in named if each.error), None)

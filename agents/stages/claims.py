@@ -12,8 +12,11 @@ from functools import partial
 
 from agents.concurrency import beside_loop
 from agents.core.claims import lifecycle
+from agents.core.claims.extraction import Assertion
 from agents.core.claims.lifecycle import Utterance
 from agents.core.claims.subjects import subject_key
+from agents.core.language.interrogatives import wants_an_answer
+from agents.model_help import TimedModel, facts
 from agents.ports.graph import GraphReader
 from agents.ports.sessions import WorkingSets
 from schemas.base import Conversation, entity_key
@@ -29,11 +32,14 @@ MAX_TURNS = 200
 class ClaimsAgent:
     """The claims stage; with `enabled: false` in the policy nothing is extracted."""
 
-    def __init__(self, working_sets: WorkingSets, graph: GraphReader, policy: ContextPolicy) -> None:
+    def __init__(
+        self, working_sets: WorkingSets, graph: GraphReader, policy: ContextPolicy, model: TimedModel | None = None
+    ) -> None:
         self._working_sets = working_sets
         self._graph = graph
         self._enabled = policy.enabled
         self._policy = policy.claims
+        self._model = model
         # By concept: "deadline" names "prazo", too.
         self._attributes = {subject_key(name).head for name in policy.claims.attributes} | {*policy.claims.attributes}
 
@@ -44,15 +50,19 @@ class ClaimsAgent:
             return ()
         utterance = Utterance.from_turn(turn, record.envelope.tenant)
         is_note = turn.role == Role.USER and turn.conversation_id == notes_of(turn.user_id)
-        if not await beside_loop(len(turn.content), partial(_claims_anything, turn, utterance)) and not is_note:
+        is_read = await beside_loop(len(turn.content), partial(_claims_anything, turn, utterance))
+        by_model = () if is_read or self._model is None else await _by_model(self._model, turn)
+        if not is_read and not is_note and not by_model:
             return ()
         conversation = record.conversation(turn.client_id, turn.conversation_id)
         before = await self._before(conversation, turn)
         longest = max(map(len, (turn.content, *(each.text for each in before))))
-        heard = await beside_loop(longest, lambda: lifecycle.heard(utterance, lifecycle.session_claims(before)))
+        earlier = await beside_loop(longest, lambda: lifecycle.session_claims(before))
+        heard = await beside_loop(longest, lambda: lifecycle.heard(utterance, earlier))
         key = entity_key(record.envelope.tenant, conversation.key())
         told, shares = _told(turn, before), await self._shares(record)
-        made = heard.claims or ((lifecycle.noted(utterance),) if is_note else ())
+        made = heard.claims or lifecycle.stated(utterance, by_model, earlier)
+        made = made or ((lifecycle.noted(utterance),) if is_note else ())
         claims = [claim.model_copy(update={**told, **self._shared(claim, shares)}) for claim in made]
         steps = [Outgoing(MEMORY_CLAIMS, key, claim, record.envelope, claim.claim_id) for claim in claims]
         if (correction := heard.correction) is not None and turn.role == Role.USER:
@@ -83,6 +93,13 @@ def _told(turn: Turn, before: Sequence[Utterance]) -> dict[str, object]:
         return {"tenant_wide": True}
     others = {each.user_id: None for each in before if each.author == "user"}
     return {"audience": tuple(each for each in others if each not in (turn.user_id, turn.client_id)) or None}
+
+
+async def _by_model(model: TimedModel, turn: Turn) -> Sequence[Assertion]:
+    """The facts that a model finds in what a user states; a question states nothing."""
+    if turn.role != Role.USER or wants_an_answer(turn.content, turn.lang):
+        return ()
+    return await facts(model, turn.content, turn.lang)
 
 
 def _claims_anything(turn: Turn, utterance: Utterance) -> bool:

@@ -10,6 +10,7 @@ state   the working set: the turn is written, and the next record of the convers
 
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, cast
@@ -155,6 +156,8 @@ class DepthAgent:
             about = accept.topic_of(decision, said, session, history, self._context.policy, message.created_at)
             always = options is not None and options.look_up == "always"
             need = question.need_of(message.content, history, decision, lang, always=always)
+            if self._second is not None:
+                need = await self._second.standing_alone(need, message.content, history)
             message = replace(message, options=options)
             outcome = self._classified(message, session, lang, decision, classifier, about, need, began)
             outcome = turn_links.linked(outcome, opened.turns)
@@ -273,12 +276,9 @@ class DepthAgent:
     async def _frame_of_answer(self, message: Message, session: Session) -> str:
         answers = message.answer.answers if message.answer else None
         if answers is not None:
-            try:
-                frame_id = await self._context.frame_of(message.conversation, answers)
-            except Unavailable:
-                frame_id = None
-            if frame_id is not None:
-                return frame_id
+            with suppress(Unavailable):
+                if (frame_id := await self._context.frame_of(message.conversation, answers)) is not None:
+                    return frame_id
         return session.frame_id or rules.first_frame(message.conversation, session.forgotten)
 
     def _lang(self, message: Message, session: Session) -> str:

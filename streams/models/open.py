@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from agents.ports.models import ExpansionEngine, LanguageModel, Narrator
+from agents.ports.models import MODEL_USES, ExpansionEngine, LanguageModel, Narrator
 from schemas.assessment import ModelTier
-from streams.config import LLM, PREFIX, ConfigError, Settings, secret
+from streams.config import LLM, PREFIX, ConfigError, Settings, listed, secret
 from streams.models.asking import Asking
 from streams.models.plugins import loaded
 
@@ -68,6 +68,9 @@ def chat_completions(settings: Settings) -> "ChatCompletions | None":
         if settings.rag_cograg_model_tier != "fast":
             raise ConfigError(f"RAG_COGRAG_MODEL_TIER has no use without {URL}; set {URL} too, or write fast")
         return None
+    if unknown := {*listed(settings.llm_uses or "")} - {*MODEL_USES}:
+        uses = ", ".join(MODEL_USES)
+        raise ConfigError(f"{PREFIX}LLM_USES is a list of {uses}, not {min(unknown)!r}")
     # Imported here: most workers have no model.
     from streams.models.chat_completions import ChatCompletions
 

@@ -39,6 +39,7 @@ __all__ = [
     "relate",
     "serial",
     "session_claims",
+    "stated",
     "to_item",
     "values_agree",
 ]
@@ -65,6 +66,13 @@ def noted(utterance: Utterance) -> ClaimAsserted:
     text = clip(utterance.text.strip())[:MAX_TEXT_CHARS]
     subject = NOTE_OF.get(utterance.lang, NOTE_OF["en"])
     return _claim(utterance, Assertion(subject, NOTE, text, functional=False, confidence=NOTE_CONFIDENCE, text=text))
+
+
+def stated(
+    utterance: Utterance, found: Sequence[Assertion], earlier: Sequence[ClaimAsserted]
+) -> tuple[ClaimAsserted, ...]:
+    """The claims that assertions found elsewhere are, related to earlier ones."""
+    return tuple(relate(_claim(utterance, each), earlier) for each in found)
 
 
 def _claim(utterance: Utterance, assertion: Assertion) -> ClaimAsserted:

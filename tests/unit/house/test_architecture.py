@@ -30,6 +30,7 @@ FRAMES = (
     "agents.document_search",
     "agents.access_levels",
     "agents.turn_search",
+    "agents.model_help",
     "agents.scoped_memory",
     "agents.second_opinion",
     "agents.concurrency",

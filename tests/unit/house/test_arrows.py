@@ -23,6 +23,7 @@ ARROWS: Mapping[str, str] = {
     "agents.core.progress": "agents.core.packs",
     "agents.core.tools": "agents.core.caching agents.core.conversation agents.core.language",
     "agents.core.quarantine": "",
+    "agents.core.model_prompts": "agents.core.claims agents.core.conversation agents.core.language",
     "agents.core.retrieval": "agents.core.caching agents.core.claims agents.core.language",
     "agents.core.packs": "agents.core.caching agents.core.language agents.core.retrieval",
     "agents.core.assessment": """agents.core.caching agents.core.claims agents.core.conversation agents.core.depth
@@ -48,11 +49,14 @@ ARROWS: Mapping[str, str] = {
     "agents.access_levels": "agents.errors agents.ports agents.core.caching",
     "agents.turn_search": "agents.ports agents.core.language agents.core.retrieval",
     "agents.scoped_memory": "agents.core.retrieval agents.core.search agents.ports",
-    "agents.second_opinion": "agents.concurrency agents.core.conversation agents.core.depth agents.ports",
+    "agents.model_help": """agents.concurrency agents.core.assessment agents.core.claims agents.core.conversation
+        agents.core.model_prompts agents.core.retrieval agents.ports""",
+    "agents.second_opinion": """agents.concurrency agents.core.assessment agents.core.conversation agents.core.depth
+        agents.model_help agents.ports""",
     "agents.retrievers": """agents.access_levels agents.concurrency agents.context agents.document_search agents.errors
-        agents.ports agents.turn_search agents.core.claims agents.core.conversation agents.core.documents
-        agents.core.language agents.core.packs agents.core.retrieval""",
-    "agents.stages": """agents.concurrency agents.context agents.erasures agents.errors agents.ports
+        agents.model_help agents.ports agents.turn_search agents.core.claims agents.core.conversation
+        agents.core.documents agents.core.language agents.core.packs agents.core.retrieval""",
+    "agents.stages": """agents.concurrency agents.context agents.erasures agents.errors agents.model_help agents.ports
         agents.references agents.retrievers agents.scoped_memory agents.second_opinion agents.core.assessment
         agents.core.claims agents.core.conversation agents.core.depth agents.core.documents agents.core.language
         agents.core.packs agents.core.retrieval agents.core.search agents.core.tools""",
@@ -66,7 +70,8 @@ ARROWS: Mapping[str, str] = {
     "streams.stage": "agents.ports streams.builders streams.dependencies streams.quarantine",
     "streams.extensions": "agents.core.documents agents.core.progress agents.ports streams.dependencies",
     "streams.builders": """agents.concurrency agents.core.assessment agents.core.packs agents.core.tools agents.ports
-        agents.references agents.retrievers agents.second_opinion agents.stages streams.dependencies
+        agents.model_help agents.references agents.retrievers agents.second_opinion agents.stages streams.config
+        streams.dependencies
         streams.extensions streams.policies streams.stores""",
     "streams.topology": "streams.stage",
     "streams.registry": "agents.errors",
