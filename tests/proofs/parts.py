@@ -67,6 +67,11 @@ PROOFS: dict[str, Proof] = {
         ("tests/unit", "tests/contract", "tests/e2e", "tests/run.py"),
         (_module("defects: ten, one at a time", "tests.proofs.defects"),),
     ),
+    "marks": Proof(
+        "a break of a statement is noticed by a test that claims it, 97 % of them",
+        ("tests/unit", "tests/contract", "tests/proofs/marks.toml", "schemas", "agents", "streams"),
+        (_module("marks: every break, one at a time", "tests.proofs.marks"),),
+    ),
     "evidence": Proof(
         "each mechanism of packs and of deep answers is needed: without it they are worse",
         ("agents",),

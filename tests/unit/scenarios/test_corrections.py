@@ -159,6 +159,7 @@ def test_the_form_of_an_answer_penalises_nothing(fathom: Pipeline):
     assert [kind for kind, _, _ in fathom.graph.engine.links if kind.startswith("PENALIZA")] == []
 
 
+@pytest.mark.covers("S0-75")
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [

@@ -192,6 +192,7 @@ def test_a_no_and_a_late_yes_end_a_call(asked: Agent, fields: dict[str, Any], at
     assert (found.status, found.error_code, found.resolved_args) == ("error", code, None)
 
 
+@pytest.mark.covers("CF-53")
 def test_a_yes_of_another_user_tenant_or_of_nothing_is_a_dead_letter(fathom: Pipeline, asked: Agent) -> None:
     confirm(asked, usuario_id="bia")
     other_user = Agent(fathom, user="bia")
@@ -203,6 +204,7 @@ def test_a_yes_of_another_user_tenant_or_of_nothing_is_a_dead_letter(fathom: Pip
     assert asked.letters() == ["confirmation_foreign"] * 3 + ["confirmation_unknown"] * 2
 
 
+@pytest.mark.covers("CF-53")
 def test_a_yes_counts_once(fathom: Pipeline, asked: Agent) -> None:
     confirm(asked, ce_id="yes-1")
     confirm(asked, 2, ce_id="yes-2")

@@ -133,7 +133,7 @@ def test_what_a_user_confirmed_goes_into_the_next_sensitive_call(fathom: Pipelin
     assert "Sado (de uma chamada anterior)" in found.preview.text
 
 
-@pytest.mark.covers("B21")
+@pytest.mark.covers("B21", "CF-53")
 @pytest.mark.parametrize(("minutes", "approved"), [(2, False), (17, True)])
 def test_a_no_and_a_late_yes_confirm_no_value(fathom: Pipeline, minutes: float, approved: bool) -> None:
     agent = Agent(fathom)

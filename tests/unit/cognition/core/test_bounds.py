@@ -187,7 +187,7 @@ def test_a_second_answer_is_without_the_refused_sentence() -> None:
     assert [s.state.sub_answers["2"].status for s in everything if s.node is Node.REASONER] == ["answered", "abstained"]
 
 
-@pytest.mark.covers("CF-24")
+@pytest.mark.covers("CF-24", "S2-162")
 def test_no_time_left_means_that_what_is_verified_is_delivered() -> None:
     def late(step: int) -> datetime:
         return NOON + timedelta(seconds=200 if step >= 7 else 0)

@@ -258,7 +258,7 @@ def test_what_is_missing_is_named_as_the_question_writes_it(
     assert found.missing == missing
 
 
-@pytest.mark.covers("S2-71", "S2-99")
+@pytest.mark.covers("S2-71", "S2-99", "S2-106")
 def test_a_part_that_is_answered_is_kept_beside_what_is_missing() -> None:
     state = Run().of(opened("Qual é a alíquota do ITBI e quanto dura o intervalo de almoço?"))[-1].state
     assert state.abstain_info is not None

@@ -244,6 +244,7 @@ def test_no_reply_raises_or_says_what_the_evidence_does_not(reply: str) -> None:
 # --- the model may only lower
 
 
+@pytest.mark.covers("S2-121")
 def test_a_model_lowers_what_the_rules_approved_and_raises_nothing() -> None:
     state = verifier.verified(at(Node.VERIFIER), NOON)
     assert {each.status for each in state.verifications.values()} == {"approved"}

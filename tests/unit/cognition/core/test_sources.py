@@ -52,7 +52,7 @@ def test_the_threshold_is_for_what_only_its_vector_speaks_for(
     assert is_near_enough({"bm25": bm25, "dense": dense}, 0.7, is_linked=linked) is kept
 
 
-@pytest.mark.covers("AC-78", "CF-80")
+@pytest.mark.covers("AC-78", "CF-80", "S2-165")
 def test_corrections_multiply_down_to_a_floor_and_outweigh_what_was_verified() -> None:
     assert factors([("a", 0.5)], ["b"]) == {"a": 0.5, "b": 1.15}
     assert factors([("a", 0.5), ("a", 0.5)], ["a"]) == {"a": 0.25}

@@ -324,3 +324,40 @@ def test_no_text_raises_or_is_approved_by_accident(said: str) -> None:
     claim = Claim(text=said, chunk_uid="c1", start=0, end=5, cite="doc:x")
     own = {"c1": passage("Cabe recurso no prazo de 15 dias.", "doc:x")}
     assert checked(claim, "?", own, (), {"c1"}, "pt").support == 0
+
+
+@pytest.mark.covers("S2-117")
+@pytest.mark.parametrize("claimed", ["c1", "c2"])
+def test_either_side_of_an_open_conflict_is_refused_alone(claimed: str) -> None:
+    # What the second passage says of it stands behind another sentence, at other places than in the first.
+    texts = {"c1": "O dano moral é presumido.", "c2": "Há duas correntes. O dano moral não é presumido."}
+    spans = {"c1": (0, 25), "c2": (19, 48)}
+    own = {uid: passage(said, f"doc:{uid}", uid=uid) for uid, said in texts.items()}
+    start, end = spans[claimed]
+    claim = Claim(text=texts[claimed][start:end], chunk_uid=claimed, start=start, end=end, cite=f"doc:{claimed}")
+    conflict = EvidenceConflict(
+        node_id="n", a="c1", b="c2", motivo="", type="polarity", spans=(spans["c1"], spans["c2"])
+    )
+
+    def side(cited: set[str]) -> tuple[str, str]:
+        found = checked(claim, "?", own, (conflict,), cited, "pt").checks[9]
+        return found.verdict, found.expected
+
+    [other] = {"c1", "c2"} - {claimed}
+    assert side({claimed}) == ("fail", other)
+    assert side({claimed, other}) == ("pass", "")
+
+
+@pytest.mark.covers("S2-116")
+@pytest.mark.parametrize(("claimed", "share", "fails"), [
+    ("O prazo para apresentar defesa é de 15 dias úteis.", 1.0, False),
+    ("O prazo para apresentar recurso e defesa na vara é de 15 dias úteis.", 0.75, False),
+    ("O prazo para apresentar recurso e defesa na vara cível é de 15 dias úteis.", 0.67, True),
+])  # fmt: skip
+def test_a_claim_that_its_source_has_barely_enough_words_of_has_to_say_so(
+    claimed: str, share: float, fails: bool
+) -> None:
+    found = verdict(claimed, "O prazo para apresentar defesa é de 15 dias úteis.", "lei:CPC-art335", "CPC", "pt")
+    [coverage] = [float(each.found) for each in found.checks if each.number == 9]
+    assert coverage == pytest.approx(share, abs=0.03)
+    assert (9 in failed(found), 11 in failed(found)) == (False, fails)

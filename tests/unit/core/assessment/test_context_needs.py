@@ -115,6 +115,11 @@ def test_a_follow_up_on_what_is_talked_about_needs_no_deep_context() -> None:
     made = assess("e o prazo?", summary)
     assert (made.needs_deep_context, made.recommended_tier) == (False, "standard")
     assert assess("e o orçamento?", summary).recommended_action == "search_context"
+    # What it points at is named by no word at hand.
+    for said in ("ok, esse do Beto", "e isso aí do Beto então"):
+        told = assess(said, summary)
+        assert (told.needs_deep_context, told.recommended_action) == (False, "respond_directly"), said
+    assert assess("ok, esse do Beto").needs_deep_context
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,20 @@ def signals(text: str, history: Turns = NOTHING, lang: str = "pt") -> set[tuple[
     return {(sign.name, sign.level) for sign in classify(text, history, lang=lang).signals}
 
 
+@pytest.mark.covers("S0-27", "CF-76")
+@pytest.mark.parametrize("text", ["Oi, na verdade o prazo é dia 20", "Obrigado, mas está errado: é dia 20"])
+def test_a_courtesy_in_front_hides_no_correction(text: str) -> None:
+    assert ("greeting", D0) in signals(text)
+    assert level(text) == D3
+
+
+@pytest.mark.covers("CF-21", "S0-19", "S0-30")
+def test_the_first_message_continues_nothing() -> None:
+    assert ("anaphora", D1) in signals("e sobre isso?")
+    assert level("e sobre isso?") == D0
+    assert level("e sobre isso?", PROJECT) == D1
+
+
 @pytest.mark.covers("AC-01", "AC-02", "S0-18", "S0-60", "CF-05")
 @pytest.mark.parametrize("history", [NOTHING, SALES, PROJECT], ids=["none", "sales", "project"])
 def test_a_look_up_is_direct_whatever_came_before(history: Turns) -> None:

@@ -1,6 +1,7 @@
 """Open joins are bounded by the bytes of their parts: the oldest is settled as if its deadline had passed."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 
 import pytest
 
@@ -67,3 +68,16 @@ def test_what_is_settled_or_comes_twice_is_not_counted(offsets: Numbers) -> None
     steps = [step for memory in others for step in added(joins, offsets, part(memory, pack_id="p0"))]
     assert packs(steps) == [("p0", "complete")]
     assert joins._bytes == 0
+
+
+@pytest.mark.covers("CF-75")
+def test_parts_whose_plan_never_comes_are_refused_after_a_minute(offsets: Numbers) -> None:
+    joins = table(3 * LARGE)
+    assert added(joins, offsets, large_part(0)) == []
+    assert not joins.due(AT + timedelta(seconds=59))
+    later = AT + timedelta(seconds=61)
+    assert joins.due(later)
+    tick = joins.tick(later)
+    record = received(tick.event, offset=next(offsets), at=later)
+    [refused] = [step for step in joins.add(record) if isinstance(step, Refused)]
+    assert refused.code == "orphan_part"

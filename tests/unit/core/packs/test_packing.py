@@ -66,7 +66,7 @@ def test_every_level_has_working_set_persona_and_instructions(level: DepthLevel)
     assert (pack.query_profile_used is None) == (level == D0)
 
 
-@pytest.mark.covers("S0-55", "REQ-CDC-012", "REQ-CDC-013", "REQ-CDC-014")
+@pytest.mark.covers("S0-55", "REQ-CDC-012", "REQ-CDC-013", "REQ-CDC-014", "S0-53", "CF-12", "S0-54", "CF-11", "S0-56")
 def test_sections_appear_by_level_and_are_absent_below_it():
     packs = {level: packed(level, *complete(level)) for level in DepthLevel}
     assert [level for level, p in packs.items() if p.episodic is not None] == [D1, D2, D3, D4]

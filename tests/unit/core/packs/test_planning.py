@@ -152,3 +152,10 @@ def test_the_pack_id_depends_on_tenant_conversation_and_message():
         make_plan(classified(message_id="m2"), CONVERSATION, Limits()).pack_id,
     }
     assert len(ids) == 3
+
+
+@pytest.mark.covers("S0-46", "S0-48", "S0-71")
+def test_a_change_of_subject_that_is_only_probable_announces_and_resets_nothing():
+    made = plan(D4, resets=False)
+    assert (made.special_instructions, made.reset_frame) == ((), False)
+    assert ("working_set", "clear_and_reset") not in selectors(D4, resets=False)

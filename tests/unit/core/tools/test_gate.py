@@ -99,6 +99,7 @@ def test_what_the_call_has_wins_over_the_message_the_message_over_the_session() 
     assert known.args == {"processo_referencia": "ALH.0002/26", "incluir_documentos": True}
 
 
+@pytest.mark.covers("CF-52", "S4-43")
 def test_two_in_one_message_are_asked_about_by_name() -> None:
     found = resolve("consultar_di_processo", {}, BOTH, "compare ALH.0002/26 com DMD.0003/26")
     assert found.code == "valor_ambiguo"
@@ -132,7 +133,7 @@ def test_the_arguments_that_were_given_are_not_changed() -> None:
     assert args == {"processo_referencia": "", "incluir_documentos": None}
 
 
-@pytest.mark.covers("S4-45", "CF-54", "AC-55")
+@pytest.mark.covers("S4-45", "CF-54", "AC-55", "CF-52", "S4-43")
 def test_what_is_an_hour_old_or_was_called_invalid_is_none_with_the_same_words() -> None:
     old = kept(61, active_report_id="rel_1", processo_atual="DMD.0001/26")
     assert (resolve("filtrar_relatorio", {}, old).error, resolve("filtrar_relatorio", {}, old).code) == (
@@ -167,6 +168,7 @@ def test_a_report_that_was_made_and_a_process_that_was_asked_about_are_kept() ->
     assert after_result(seen, failed, GATE.policy, NOON) == seen
 
 
+@pytest.mark.covers("S4-33")
 def test_results_in_any_order_and_twice_leave_the_newest() -> None:
     made = [(result(call_id=f"c{n}", report_id=f"rel_{n}"), NOON + timedelta(seconds=n)) for n in range(4)]
     for order in itertools.permutations(made):

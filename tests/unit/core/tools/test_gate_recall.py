@@ -220,7 +220,7 @@ def test_what_the_user_said_or_confirmed_may_go_into_a_sensitive_call() -> None:
     assert resolve("Ferry.Pay", calls=[found()], turns=[TOLD], waiting={"p0": other}).code == "argumento_ausente"
 
 
-@pytest.mark.covers("B21")
+@pytest.mark.covers("B21", "S4-03", "S4-33")
 def test_a_value_that_has_to_be_confirmed_is_recalled_as_into_a_sensitive_call() -> None:
     calls = [found(rows=[], ferry_name="Sado", cabin="suite")]
     assert taken(resolve(calls=calls))["cabin"] == ("standard", "default")
