@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
+from agents.core.progress.pack_document import title
 from schemas.chat import AskPayload, ChatMessage, Turn
 from schemas.depth import DepthClassified, Signal
 from schemas.envelope import Received
@@ -210,19 +211,21 @@ def _dropped(found: LogEvidence, newest: Received[ContextPack] | None) -> Iterat
     parts = found.parts()
     # Of two answers of a memory the first counts.
     sent = {part.event.memory_class: part for part in reversed(parts)}
-    sources = {item.id: item.provenance for part in parts for item in part.event.items}
+    items = {item.id: item for part in parts for item in part.event.items}
+    titles = {name: title(item) for name, item in items.items()}
+    sources = {name: item.provenance for name, item in items.items()}
     if newest is None:
         return
     for each in newest.event.dropped:
         source = sources.get(each.id) or sent.get(each.memory_class)
         yield OmissionExplained(
             memory_class=each.memory_class, id=each.id, reason=each.reason, source=place_text(source),
-            score=each.score, tokens=each.tokens,
+            score=each.score, tokens=each.tokens, title=titles.get(each.id),
         )  # fmt: skip
     for held in newest.event.already_in_context:
         yield OmissionExplained(
             memory_class=held.memory_class, id=held.id, reason="the caller still holds it", pack_id=held.pack_id,
-            source=place_text(sources.get(held.id)),
+            source=place_text(sources.get(held.id)), title=titles.get(held.id),
         )  # fmt: skip
 
 

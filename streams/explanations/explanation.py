@@ -87,12 +87,14 @@ class ItemExplained(Value):
 class OmissionExplained(Value):
     """An item that was found and left out; `pack_id` where it stands in an earlier pack that the caller holds.
 
-    `source` is that of the item where its memory sent it on, else the record in which its memory reported it.
+    `title` and `source` are those of the item where its memory sent it on, else `source` is the record in which its
+    memory reported it.
     """
 
     memory_class: MemoryClass
     id: Id
     reason: str
+    title: Absent[str] = None
     source: Absent[str] = None
     score: Absent[float] = None
     tokens: Absent[int] = None

@@ -121,10 +121,19 @@ def kept(pack: ContextPack) -> dict[str, JsonObject]:
     return found
 
 
-def dropped(pack: ContextPack) -> dict[str, JsonObject]:
-    """What was found and left out, by id, with the reason; what the caller still holds is among it."""
-    left_out = {
-        each.id: {"item_id": each.id, "section": each.memory_class.value, "reason": each.reason, "tokens": each.tokens}
+def dropped(pack: ContextPack, titles: Mapping[str, str]) -> dict[str, JsonObject]:
+    """What was found and left out, by id, with the reason; what the caller still holds is among it.
+
+    `titles` are those of the items that a memory class sent.
+    """
+    found: dict[str, JsonObject] = {
+        each.id: {
+            "item_id": each.id,
+            "section": each.memory_class.value,
+            "reason": each.reason,
+            "tokens": each.tokens,
+            "score": each.score,
+        }
         for each in pack.dropped
     }
     repeated = {
@@ -136,7 +145,8 @@ def dropped(pack: ContextPack) -> dict[str, JsonObject]:
         }
         for each in pack.already_in_context
     }
-    return {**left_out, **repeated}
+    found |= repeated
+    return {name: {**each, "title": titles[name]} if name in titles else each for name, each in found.items()}
 
 
 def contradictions(pack: ContextPack) -> dict[str, JsonObject]:

@@ -22,6 +22,7 @@ class PackEvents:
         self._plan = plan
         self._state = ReducedState()
         self._answered: set[str] = set()
+        self._titles: dict[str, str] = {}
         self.planned = self._planned(cognition=cognition)
 
     def _planned(self, *, cognition: bool) -> ProgressMade:
@@ -51,6 +52,7 @@ class PackEvents:
         if self._state.ended or name in self._answered:
             return None
         self._answered.add(name)
+        self._titles.update((item.id, pack_document.title(item)) for item in part.items)
         waited = max((record.logged_at - self._plan.accepted_at).total_seconds() * 1000, 0.0)
         node = pack_document.answered_node(part, self._state.document["nodes"].get(name, {}), waited)
         data = {key: node[key] for key in ("state", "why", "latency_ms", "items", "tokens")}
@@ -63,7 +65,7 @@ class PackEvents:
         seq = COMPLETE * pack.revision
         if seq <= self._state.seq:
             return None
-        left, held = pack_document.dropped(pack), pack_document.kept(pack)
+        left, held = pack_document.dropped(pack, self._titles), pack_document.kept(pack)
         status = "degraded" if pack.degraded else "complete"
         budget = {
             "max_tokens": pack.max_tokens,

@@ -113,6 +113,7 @@ def test_what_was_left_out_is_there_with_its_reason_and_its_source(fathom: Pipel
     assert {(each.id, each.reason) for each in found.dropped} == {(each.id, each.reason) for each in pack.dropped}
     assert found.dropped
     assert all(each.source for each in found.dropped)
+    assert all(each.title for each in found.dropped if each.tokens)
     held = asked(fathom, have=[pack.pack_id])
     kept = {each.id: each.pack_id for each in seen(fathom, held).dropped if each.pack_id}
     assert kept

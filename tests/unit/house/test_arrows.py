@@ -121,8 +121,8 @@ ARROWS: Mapping[str, str] = {
         streams.stores.remote streams.stores.sessions streams.telemetry streams.topology streams.version
         streams.views""",
     "streams.audit": "agents.errors streams.kafka",
-    "streams.explanations": """agents.core.packs agents.core.quarantine agents.errors agents.ports streams.kafka
-        streams.usage""",
+    "streams.explanations": """agents.core.packs agents.core.progress agents.core.quarantine agents.errors agents.ports
+        streams.kafka streams.usage""",
     "streams.usage": "agents.core.quarantine streams.replay",
     "streams.redrive": "streams.replay streams.runtime",
     "streams.testing": """agents.context agents.core.conversation agents.core.quarantine streams.config

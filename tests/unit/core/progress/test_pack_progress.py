@@ -131,8 +131,17 @@ def test_what_was_left_out_has_its_reason(records: Any) -> None:
     event = pack.event.model_copy(update={"dropped": (left,)})
     shown = reduced(played(of(plan), parts, pack._replace(event=event))).document
     assert shown["dropped"]["x1"] == {
-        "item_id": "x1", "section": "semantic", "reason": "over the budget", "tokens": 40,
+        "item_id": "x1", "section": "semantic", "reason": "over the budget", "tokens": 40, "score": 0.2,
     }  # fmt: skip
+
+
+def test_what_a_class_sent_and_the_pack_left_out_has_its_title(records: Any) -> None:
+    plan, parts, pack = records
+    [sent] = [item for each in parts for item in each.event.items if each.event.memory_class is MemoryClass.SEMANTIC]
+    left = Dropped(id=sent.id, memory_class=MemoryClass.SEMANTIC, reason="budget", tokens=40, score=0.2)
+    event = pack.event.model_copy(update={"dropped": (left,)})
+    shown = reduced(played(of(plan), parts, pack._replace(event=event))).document
+    assert "Art. 71" in shown["dropped"][sent.id]["title"]
 
 
 def test_a_record_read_again_tells_nothing_anew(records: Any) -> None:

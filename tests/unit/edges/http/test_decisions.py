@@ -79,6 +79,29 @@ def test_days_and_latest_decisions_are_those_of_the_tenant(tmp_path: Path):
     assert len(shown(tmp_path, graph(*rows), "?days=90").json()["days"]) == 3
 
 
+def test_what_is_of_less_than_two_days_is_shown_by_the_hour_too(tmp_path: Path):
+    rows = [*decided(2, timedelta(hours=30)), *decided(4, timedelta(0)), *decided(6, timedelta(0))]
+    hours = shown(tmp_path, graph(*rows)).json()["hours"]
+    assert [each["messages"] for each in hours] == [1, 2]
+    assert hours[1]["hour"] == f"{NOW:%Y-%m-%dT%H}:00:00Z"
+    assert "hours" not in shown(tmp_path, graph(*rows, *decided(8, timedelta(hours=48, seconds=1)))).json()
+
+
+def test_decisions_are_narrowed_by_depth_and_by_user(tmp_path: Path):
+    deep, other = decided(4, timedelta(0), depth_level=DepthLevel.D3), decided(6, timedelta(0))
+    said = other[1]._replace(event=other[1].event.model_copy(update={"user_id": "bia"}))
+    store, whole = graph(*decided(2, timedelta(0)), *deep, other[0], said), {"authorization": f"Bearer {WHOLE}"}
+
+    def ids(query: str) -> list[str]:
+        return sorted(each["message_id"] for each in shown(tmp_path, store, query, whole).json()["latest"])
+
+    assert ids("?level=D3") == ["m4"]
+    assert ids("?user=bia") == ["m6"]
+    assert ids("?user=bia&level=D3") == []
+    assert [day["messages"] for day in shown(tmp_path, store, "?level=D3", whole).json()["days"]] == [1]
+    assert detail(shown(tmp_path, store, "?user=bia"), 403)
+
+
 def test_a_token_of_one_client_or_user_sees_its_own_decisions_only(tmp_path: Path):
     rows = decided(2, timedelta(0), "beta")
     assert shown(tmp_path, graph(*rows), headers=BETA).json() == {"days": [], "latest": [], "complete": True}
@@ -94,7 +117,7 @@ def test_more_than_are_read_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert [day["messages"] for day in said["days"]] == [1]
 
 
-@pytest.mark.parametrize("query", ["?days=0", "?days=91", "?days=x", "?limit=201", "?since=1"])
+@pytest.mark.parametrize("query", ["?days=0", "?days=91", "?days=x", "?limit=201", "?since=1", "?level=D9"])
 def test_a_parameter_that_is_none_is_refused(tmp_path: Path, query: str):
     assert detail(shown(tmp_path, graph(), query), 422)
 
