@@ -27,6 +27,7 @@ from streams.edges.console.pages import WithConsole
 from tests.checkout import ROOT
 from tests.console import jobs
 from tests.console.jobs import Json
+from tests.console.listings import Listings
 
 TOKEN = "a-token-of-a-test-0123456789"
 PAUSE_S = 0.02
@@ -52,7 +53,9 @@ class Stub:
         self.asked: dict[str, Json] = {}
         self.seen: list[Json] = []
         self.sent: list[float] = []
-        self.losing = self.holding = False
+        self.losing = self.holding = self.replayed = self.refusing = False
+        self.short = False
+        self.listings = Listings()
         self.looks = 0
         self.breaks, self.going = asyncio.Event(), asyncio.Event()
         self.going.set()
@@ -65,6 +68,9 @@ class Stub:
             self.records[message] += jobs.cognition_records(message, question)
 
     async def message(self, request: Request) -> Response:
+        if self.refusing:
+            self.refusing = False
+            return JSONResponse({"title": "Too Many Requests", "detail": "too many requests of this token"}, 429)
         said = await request.json()
         message = f"m{len(self.asked) + 1}"
         self.asked[message] = {**said, "user": request.headers.get("fathom-user")}
@@ -154,8 +160,11 @@ class Stub:
         return JSONResponse({**pack, **told})
 
     async def explain(self, request: Request) -> Response:
+        if request.query_params.get("format") != "html":
+            dropped = example("context-packs.out/d1-trimmed-pt.json")["dropped"]
+            return JSONResponse({"dropped": [{**each, "title": f"Trecho {at}"} for at, each in enumerate(dropped[:1])]})
         page = f"<!doctype html><title>Message {request.path_params['message']}</title>"
-        return Response(page if request.query_params["format"] == "html" else "{}", media_type="text/html")
+        return Response(page, media_type="text/html")
 
     async def conversation(self, request: Request) -> Response:
         turns = [example(f"conversation.turns/{path.name}") for path in (EXAMPLES / "conversation.turns").iterdir()]
@@ -168,12 +177,21 @@ class Stub:
         return JSONResponse({**named, "turns": turns, "decisions": packs})
 
     async def decisions(self, request: Request) -> Response:
-        days = [_day(at) for at in range(int(request.query_params["days"]))]
+        asked = request.query_params
+        days = [_day(at) for at in range(1 if self.short else int(asked["days"]))]
+        hours = [{**_day(at), "hour": f"2026-11-01T{7 + at:02}:00:00Z"} for at in range(9)]
         latest = {
             "message_id": "told", "conversation_id": "c1", "at": "2026-11-24T09:30:00Z", "level": "D3",
-            "question": jobs.HOSTILE, "tokens": 378, "latency_ms": 84.2, "degraded": True,
+            "question": jobs.HOSTILE, "tokens": 378, "latency_ms": 84.2, "degraded": True, "client_id": "web",
         }  # fmt: skip
-        return JSONResponse({"days": days, "latest": [latest]})
+        levels = [asked["level"]] if "level" in asked else ["D3", "D0", "D1", "D4", "D2"]
+        whole = [
+            {**latest, "message_id": "told" if at == 0 else f"t{at}", "level": level, "degraded": at == 0}
+            for at, level in enumerate(levels)
+        ]
+        return JSONResponse(
+            {"days": days, "latest": whole, "complete": True, **({"hours": hours} if self.short else {})}
+        )
 
     async def lag(self, _: Request) -> Response:
         """One group keeps up, one is read by nobody, until the third look."""
@@ -191,7 +209,8 @@ class Stub:
 
     async def replays(self, _: Request) -> Response:
         topics = {"context-packs.out.replay.one": 3, "depth.classified.replay.one": 3}
-        return JSONResponse({"replays": [{"replay_id": each, "topics": topics} for each in ("one", "two")]})
+        made = ("one", "two") if self.replayed else ()
+        return JSONResponse({"replays": [{"replay_id": each, "topics": topics} for each in made]})
 
     async def replay(self, request: Request) -> Response:
         against = request.query_params.get("against", "recorded")
@@ -220,6 +239,10 @@ class Stub:
             self.breaks = asyncio.Event()
         if what == "lose":
             self.losing = True
+        if what in ("short", "replayed", "refusing"):
+            setattr(self, what, True)
+        if what == "stale":
+            self.listings.stale = "f1"
         if what in ("hold", "go"):
             self.holding = what == "hold"
             self.going.set()
@@ -239,6 +262,7 @@ class Stub:
             Route("/operations/lag", self.lag),
             Route("/operations/replays", self.replays),
             Route("/operations/replays/{replay}", self.replay),
+            *self.listings.routes(),
             Route("/openapi.json", lambda _: JSONResponse({})),
             Route("/stub/{what}", self.do, methods=["GET", "POST"]),
         ]

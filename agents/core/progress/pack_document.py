@@ -9,7 +9,7 @@ from schemas.packs import ContextPack, PartReport
 from schemas.retrieval import MemoryClass, PartFound, RetrievalPlan
 
 MAX_TITLE = 120
-TITLES = ("title", "name", "label", "process_name", "topic", "subject", "content", "text", "explanation")
+TITLES = ("title", "name", "label", "process_name", "topic", "content", "text", "subject", "explanation")
 Asked = Literal["planned", "asked", "ok", "empty", "late", "failed", "skipped"]
 ANSWERS: Mapping[str, Asked] = {
     "ok": "ok",

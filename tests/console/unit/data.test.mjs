@@ -11,8 +11,9 @@ const { MessageReducer } = await lib("data/reducer");
 const { patch, pointer } = await lib("data/patch");
 const { FrameReader } = await lib("data/frames");
 const { Refused, follow } = await lib("data/follow");
-const { split, said } = await lib("data/text");
-const { everyDay } = await lib("data/days");
+const { ago, split, said } = await lib("data/text");
+const { piecesOf, tokensByClass } = await lib("data/prompt");
+const { slotsOf } = await lib("data/days");
 const { address, routeOf } = await lib("data/routes");
 const { verdictOf } = await lib("data/claims");
 const { sections, stateOf, textOf } = await lib("data/pack");
@@ -235,7 +236,7 @@ test("addresses lead back to their views", () => {
   assert.deepEqual(routeOf(hash).ids, ["a/b?c#d"]);
   assert.equal(routeOf(hash).query.get("row"), "node:1.2");
   assert.equal(routeOf(hash).query.has("none"), false);
-  assert.equal(routeOf("").view, "ask");
+  assert.equal(routeOf("").view, "conversations");
   assert.deepEqual(routeOf("#/message/%E0%A4%A").ids, ["%E0%A4%A"]);
 });
 
@@ -247,12 +248,44 @@ test("one failed check rejects a claim, and one that cannot decide does not appr
   assert.equal(verdictOf(checks()), "unchecked");
 });
 
-test("days without messages stand between the others, with nothing on them", () => {
+test("days and hours without messages stand between the others, with nothing on them", () => {
   const days = ["2026-02-27", "2026-03-02"].map((day) => ({ day, messages: 3 }));
-  assert.deepEqual(everyDay(days).map((each) => [each.day, each.messages]), [
+  assert.deepEqual(slotsOf({ days }).map((each) => [each.at, each.messages]), [
     ["2026-02-27", 3], ["2026-02-28", 0], ["2026-03-01", 0], ["2026-03-02", 3],
   ]);
-  assert.deepEqual(everyDay([]), []);
+  const hours = ["2026-02-27T23:00:00Z", "2026-02-28T01:00:00Z"].map((hour) => ({ hour, messages: 2 }));
+  assert.deepEqual(slotsOf({ days, hours }).map((each) => [each.at, each.messages]), [
+    ["2026-02-27 23:00", 2], ["2026-02-28 00:00", 0], ["2026-02-28 01:00", 2],
+  ]);
+  assert.deepEqual(slotsOf({ days: [] }), []);
+});
+
+test("the text of every golden pack is whole in its pieces, and each source is of the class of its items", () => {
+  for (const pack of given("packs")) {
+    const pieces = piecesOf(pack);
+    assert.equal(pieces.map((piece) => piece.text).join("\n"), pack.text ?? "");
+    for (const source of pack.sources ?? []) {
+      const [piece] = pieces.filter((each) => each.text.startsWith(`[${source.number}] `));
+      assert.deepEqual(piece.items.map((item) => item.id), source.items);
+      assert.notEqual(piece.of, "frame");
+    }
+    const spent = tokensByClass(pack).reduce((sum, [, tokens]) => sum + tokens, 0);
+    assert.ok(spent >= pack.total_tokens_estimated, `${spent} of ${pack.total_tokens_estimated}`);
+  }
+});
+
+test("a text that looks like a heading of a source is none", () => {
+  const chunk = { id: "k", type: "chunk", text: "[2] Bees say so", tokens: 9, score: 0.5 };
+  const text = "## Knowledge\n[1] Handbook\n- of bees\n[2] Bees say so\n## End";
+  const pieces = piecesOf({ text, sources: [{ number: 1, name: "Handbook", items: ["k"] }], semantic: { knowledge_chunks: [chunk] } });
+  assert.deepEqual(pieces.map((piece) => [piece.of, piece.tokens]), [["semantic", null], ["semantic", 9], ["frame", null]]);
+});
+
+test("how long ago something was is said in words, and by its date after a week", () => {
+  const now = Date.parse("2026-11-29T12:00:00Z");
+  const said = ["2026-11-29T11:59:50Z", "2026-11-29T11:15:00Z", "2026-11-28T11:00:00Z", "2026-11-01T12:00:00Z", "never"].map((each) => ago(each, "en-GB", now));
+  assert.deepEqual(said, ["now", "45 minutes ago", "yesterday", "1 Nov 2026", "never"]);
+  assert.equal(ago("2026-11-29T10:00:00Z", "pt-BR", now), "há 2 horas");
 });
 
 test("every item of every golden pack is in its section, with a text", () => {

@@ -21,8 +21,8 @@ const rows = rowsOf(states, new Map());
 
 test("the rows are the pack by class and the answer by question, with what is below them", () => {
   assert.deepEqual(ids(rows), [
-    "pack", "class:working_set", "class:persona", "class:semantic", "class:episodic", "class:claims", "class:procedural",
-    "answer", "node:1", "node:1.1", "claim:1.1:0", "node:1.2", "claim:1.2:0",
+    "pack", "class:working_set", "kept:t1", "kept:t2", "kept:t3", "class:persona", "kept:p1", "class:semantic", "kept:k1", "kept:k2",
+    "dropped:k3", "class:claims", "empties", "answer", "node:1", "node:1.1", "claim:1.1:0", "node:1.2", "claim:1.2:0",
   ]);
   const [first, second] = [rows.find((row) => row.id === "node:1.1"), rows.find((row) => row.id === "node:1.2")];
   assert.deepEqual([first.level, first.position, first.size, first.parent], [3, 1, 2, "node:1"]);
@@ -30,11 +30,18 @@ test("the rows are the pack by class and the answer by question, with what is be
   assert.equal(rows.find((row) => row.id === "class:claims").expanded, undefined);
 });
 
-test("a closed row hides what is below it, an open class shows what it kept and left out", () => {
-  const opened = new Map([["answer", false], ["class:semantic", true]]);
-  const shown = ids(rowsOf(states, opened));
-  assert.equal(shown.at(-1), "answer");
-  assert.deepEqual(shown.slice(3, 7), ["class:semantic", "kept:k1", "kept:k2", "dropped:k3"]);
+test("a closed row hides what is below it, and classes without anything are folded into one", () => {
+  const shown = (...opened) => ids(rowsOf(states, new Map(opened)));
+  assert.equal(shown(["answer", false]).at(-1), "answer");
+  assert.ok(!shown(["class:semantic", false]).includes("kept:k1"));
+  assert.deepEqual(shown(["answer", false], ["empties", true]).slice(-4), ["empties", "class:episodic", "class:procedural", "answer"]);
+});
+
+test("what its memory did not send on is counted by its reason, and never a bare id", () => {
+  const dropped = Object.fromEntries(["a", "b", "c"].map((id) => [id, { item_id: id, section: "semantic", reason: id === "c" ? "duplicate" : "budget" }]));
+  const made = rowsOf({ pack: { nodes: { semantic: { node_id: "semantic", state: "ok" } }, dropped }, cognition: null }, new Map());
+  assert.deepEqual(ids(made), ["pack", "class:semantic", "more:semantic:budget", "more:semantic:duplicate"]);
+  assert.equal(inWords(made[2], speaker("en")), "2 more, not sent on, left out, no room left");
 });
 
 test("each node has one row, whatever parents they name", () => {
@@ -74,8 +81,8 @@ test("keys move as in WAI-ARIA's tree", () => {
   assert.deepEqual(at("ArrowUp", "pack"), { to: "pack" });
   assert.deepEqual(at("End", "pack"), { to: "claim:1.2:0" });
   assert.deepEqual(at("Home", "node:1.1"), { to: "pack" });
-  assert.deepEqual(at("PageDown", "pack"), { to: "class:claims" });
-  assert.deepEqual(at("ArrowRight", "class:working_set"), { open: "class:working_set", expanded: true });
+  assert.deepEqual(at("PageDown", "pack"), { to: "class:persona" });
+  assert.deepEqual(at("ArrowRight", "empties"), { open: "empties", expanded: true });
   assert.deepEqual(at("ArrowRight", "node:1"), { to: "node:1.1" });
   assert.deepEqual(at("ArrowRight", "class:claims"), { to: "class:claims" });
   assert.deepEqual(at("ArrowLeft", "node:1"), { open: "node:1", expanded: false });
@@ -94,6 +101,7 @@ test("a row says in words all that it shows", () => {
   assert.match(say("node:1.2", "pt"), /abstém-se, 1 evidência, 2 tentativas$/);
   assert.equal(say("class:claims", "en"), "Claims, late, no answer within 80 ms, 0 items, 0 tokens");
   assert.equal(say("claim:1.2:0", "en"), "Claim, O prazo é de 10 dias., rejected");
+  assert.equal(say("empties", "en"), "Nothing from: Past conversations, Procedures");
 });
 
 test("both languages say the same things, and the browser's is taken", () => {

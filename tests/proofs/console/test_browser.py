@@ -14,9 +14,16 @@ from tests.console.sites import lacking, serving
 )  # fmt: skip
 def test_the_page_shows_all_that_is_told_and_is_used_by_keyboard(browser: dict[str, str]) -> None:
     with stub.serving() as url:
-        said = run("page.test.mjs", 23, browser, "stub", CONSOLE_URL=url, CONSOLE_TOKEN=stub.TOKEN)
+        said = run("page.test.mjs", 22, browser, "stub", CONSOLE_URL=url, CONSOLE_TOKEN=stub.TOKEN)
     print(next(line for line in said.splitlines() if line.startswith("measured ")))
     assert len(list((SCREENS / "stub").glob("*.png"))) > 10
+
+
+@pytest.mark.covers("AC-80")
+def test_the_lists_are_searched_paged_and_edited_at_every_width(browser: dict[str, str]) -> None:
+    with stub.serving() as url:
+        said = run("lists.test.mjs", 14, browser, "lists", CONSOLE_URL=url, CONSOLE_TOKEN=stub.TOKEN)
+    print(next(line for line in said.splitlines() if line.startswith("measured ")))
 
 
 @pytest.mark.kafka

@@ -8,16 +8,22 @@ import type { Route } from "./data/routes.ts";
 import { forgetToken, keepToken, prefer, preference, token, tokenFromAddress } from "./data/session.ts";
 import { Speech, languageOf, speaker, useSpeech } from "./language/say.ts";
 import type { Language } from "./language/say.ts";
+import { Empty } from "./parts/lists.tsx";
+import { Mark, SCHEMES, Top } from "./parts/top.tsx";
+import type { Scheme } from "./parts/top.tsx";
 import { Ask } from "./views/Ask.tsx";
+import { Compare } from "./views/Compare.tsx";
 import { Conversation } from "./views/Conversation.tsx";
+import { Conversations } from "./views/Conversations.tsx";
 import { Decisions } from "./views/Decisions.tsx";
+import { Documents } from "./views/Documents.tsx";
 import { Lag } from "./views/Lag.tsx";
+import { Memories } from "./views/Memories.tsx";
 import { Message } from "./views/Message.tsx";
-import { Compare, Pack } from "./views/Pack.tsx";
+import { Pack } from "./views/Pack.tsx";
 import { Replay, Replays } from "./views/Replays.tsx";
-
-const SCHEMES = ["auto", "light", "dark"] as const;
-type Scheme = (typeof SCHEMES)[number];
+import { Search } from "./views/Search.tsx";
+import { Users } from "./views/Users.tsx";
 
 export function App() {
   const [language, setLanguage] = useState<Language>(() => chosen("language", ["en", "pt"]) ?? languageOf(navigator.languages));
@@ -48,13 +54,13 @@ export function App() {
   return (
     <Speech.Provider value={speech}>
       <a class="skip" href={location.hash} onClick={(event) => { event.preventDefault(); main.current?.focus(); }}>{speech.say("skip")}</a>
-      <Bar
+      <Top
         route={route} scheme={scheme} token={held !== null}
         setScheme={(value) => { prefer("scheme", value); setScheme(value); }}
         setLanguage={(value) => { prefer("language", value); setLanguage(value); }}
         forget={() => { forgetToken(); setHeld(null); }}
       />
-      <main ref={main} tabIndex={-1}>
+      <main ref={main} tabIndex={-1} class={held === null ? "alone" : ""}>
         {held === null
           ? <TokenForm refused={refused} setRefused={setRefused} keep={(text) => { keepToken(text); setHeld(token()); }} />
           : <View route={route} announce={setLive} />}
@@ -77,10 +83,20 @@ function View({ route, announce }: { route: Route; announce: (text: string) => v
       return <Pack id={id} />;
     case "compare":
       return <Compare ids={ids} />;
+    case "conversations":
+      return <Conversations query={query} />;
+    case "search":
+      return <Search query={query} />;
+    case "memories":
+      return <Memories ids={ids} query={query} announce={announce} />;
+    case "documents":
+      return <Documents ids={ids} query={query} />;
+    case "users":
+      return <Users query={query} />;
     case "conversation":
       return <Conversation key={id} id={id} client={query.get("client") ?? ""} />;
     case "decisions":
-      return <Decisions days={Number(query.get("days") ?? 30)} />;
+      return <Decisions query={query} />;
     case "lag":
       return <Lag announce={announce} />;
     case "replays":
@@ -88,47 +104,8 @@ function View({ route, announce }: { route: Route; announce: (text: string) => v
     case "replay":
       return <Replay id={id} against={query.get("against") ?? ""} />;
     default:
-      return <p class="problem">{say("unknown")} <a href={address("ask")}>{say("nav.ask")}</a></p>;
+      return <Empty title={say("unknown")}><p><a href={address("conversations")}>{say("unknown.home")}</a></p></Empty>;
   }
-}
-
-interface BarProps {
-  route: Route;
-  scheme: Scheme;
-  token: boolean;
-  setScheme: (value: Scheme) => void;
-  setLanguage: (value: Language) => void;
-  forget: () => void;
-}
-
-function Bar(given: BarProps) {
-  const { say, language } = useSpeech();
-  const views = [
-    ["ask", "nav.ask"], ["decisions", "nav.decisions"], ["conversation", "nav.conversations"],
-    ["lag", "nav.lag"], ["replays", "nav.replays"],
-  ] as const;
-  return (
-    <header class="top">
-      <span class="logo"><svg viewBox="0 0 16 16" aria-hidden="true"><path d="M5 3v10M5 4h7M5 8h5M5 12h3" /></svg>Fathom</span>
-      <nav aria-label={say("nav")}>
-        {views.map(([view, label]) => (
-          <a key={view} href={address(view)} aria-current={given.route.view === view ? "page" : undefined}>{say(label)}</a>
-        ))}
-      </nav>
-      <span class="spacer" />
-      {given.token ? <button type="button" class="small" onClick={given.forget}>{say("token.forget")}</button> : null}
-      <label>{say("language")}
-        <select name="language" value={language} onChange={(event) => given.setLanguage(event.currentTarget.value as Language)}>
-          <option value="en">English</option><option value="pt">Português</option>
-        </select>
-      </label>
-      <label>{say("scheme")}
-        <select name="scheme" value={given.scheme} onChange={(event) => given.setScheme(event.currentTarget.value as Scheme)}>
-          {SCHEMES.map((each) => <option key={each} value={each}>{say(`scheme.${each}`)}</option>)}
-        </select>
-      </label>
-    </header>
-  );
 }
 
 interface TokenFormProps {
@@ -152,8 +129,12 @@ function TokenForm({ refused, setRefused, keep }: TokenFormProps) {
   };
   return (
     <form class="token" onSubmit={(event) => { event.preventDefault(); setProblem(null); if (text.trim()) void check(); }}>
+      <Mark />
       <h1>{say("token.title")}</h1>
+      <p class="lede">{say("token.what")}</p>
       <p>{say("token.why")}</p>
+      <pre class="text">cat .fathom/token</pre>
+      <p class="quiet">{say("token.served")}</p>
       {refused ? <p class="problem" role="alert">{say("token.refused")}</p> : null}
       {problem ? <p class="problem" role="alert">{problem}</p> : null}
       <label>{say("token.label")}

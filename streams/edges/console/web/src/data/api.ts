@@ -2,6 +2,9 @@
 
 import { Refused } from "./follow.ts";
 import { forgetToken, token } from "./session.ts";
+import type {
+  ConversationsShown, DocumentUse, DocumentsShown, MemoriesShown, MemoryShown, SearchMade, UsersShown,
+} from "./listed.ts";
 import type { ContextPack, ConversationShown, DecisionsShown, GroupLag, ReplayDifference } from "./types.ts";
 
 export interface Question {
@@ -45,12 +48,7 @@ export async function send(asked: Question): Promise<string> {
     ...depth,
     ...(asked.deep ? { deep: true } : {}),
   };
-  const user: Record<string, string> = asked.user === "" ? {} : { "Fathom-User": asked.user };
-  const answer = await call("messages", {
-    method: "POST",
-    body: JSON.stringify(message),
-    headers: { "Content-Type": "application/json", ...user },
-  });
+  const answer = await call("messages", sending("POST", message, asked.user));
   return ((await answer.json()) as { message_id: string }).message_id;
 }
 
@@ -68,7 +66,7 @@ export async function events(
 }
 
 export async function pack(message: string, signal?: AbortSignal): Promise<ContextPack> {
-  return (await (await call(`packs/${encodeURIComponent(message)}`, { signal })).json()) as ContextPack;
+  return got(`packs/${encodeURIComponent(message)}`, signal);
 }
 
 /** The explanation of a message, as a page of its own. */
@@ -88,27 +86,81 @@ export async function packToCome(message: string, signal: AbortSignal, tries = P
   }
 }
 
-export async function conversation(id: string, client: string): Promise<ConversationShown> {
-  const query = client === "" ? "" : `?client_id=${encodeURIComponent(client)}`;
-  return (await (await call(`conversations/${encodeURIComponent(id)}${query}`)).json()) as ConversationShown;
+/** The titles of what was left out of a message's pack, by id, as far as its memory sent it on. */
+export async function titlesOfDropped(message: string, signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
+  const found = await got<{ dropped: { id: string; title?: string }[] }>(`explain/${encodeURIComponent(message)}`, signal);
+  return new Map(found.dropped.flatMap((each) => (each.title === undefined ? [] : [[each.id, each.title] as const])));
 }
 
-export async function decisions(days: number): Promise<DecisionsShown> {
-  return (await (await call(`decisions?days=${days}`)).json()) as DecisionsShown;
+export async function conversations(asked: { days: number; q: string; offset: number; limit: number }, signal?: AbortSignal): Promise<ConversationsShown> {
+  return got(`conversations${queryOf({ ...asked })}`, signal);
+}
+
+export async function conversation(id: string, client: string): Promise<ConversationShown> {
+  return got(`conversations/${encodeURIComponent(id)}${queryOf({ client_id: client })}`);
+}
+
+export async function decisions(asked: { days: number; limit?: number; level?: string; user?: string }, signal?: AbortSignal): Promise<DecisionsShown> {
+  return got(`decisions${queryOf({ ...asked })}`, signal);
+}
+
+export interface Wanted {
+  query: string;
+  user: string;
+  kind: string;
+  limit: number;
+}
+
+export async function search({ query, user, kind, limit }: Wanted, signal: AbortSignal): Promise<SearchMade> {
+  const body = { query, limit, ...(kind === "" ? {} : { kind }) };
+  return (await call("search", { ...sending("POST", body, user), signal })).json() as Promise<SearchMade>;
+}
+
+export async function memories(asked: { user: string; q: string; status: string; after: string; limit: number }, signal: AbortSignal): Promise<MemoriesShown> {
+  return got(`memories${queryOf({ ...asked })}`, signal);
+}
+
+export async function memory(id: string, signal?: AbortSignal): Promise<MemoryShown> {
+  return got(`memories/${encodeURIComponent(id)}`, signal);
+}
+
+/** Remember a sentence of a user's. */
+export async function remember(text: string, user: string): Promise<void> {
+  await call("memories", sending("POST", { text }, user));
+}
+
+/** Correct a fact, or say that it holds. */
+export async function changeMemory(id: string, change: { value: string } | { confirm: true }, reason: string, user: string): Promise<void> {
+  await call(`memories/${encodeURIComponent(id)}`, sending("PATCH", { ...change, ...(reason === "" ? {} : { reason }) }, user));
+}
+
+export async function takeBack(id: string, reason: string, user: string): Promise<void> {
+  await call(`memories/${encodeURIComponent(id)}${queryOf({ reason })}`, { method: "DELETE", headers: as(user) });
+}
+
+export async function documents(asked: { search: string; offset: number; limit: number }, signal?: AbortSignal): Promise<DocumentsShown> {
+  return got(`documents${queryOf({ ...asked })}`, signal);
+}
+
+export async function usesOf(document: string, signal: AbortSignal): Promise<{ uses: DocumentUse[] }> {
+  return got(`documents/${encodeURIComponent(document)}/uses`, signal);
+}
+
+export async function users(asked: { search: string; offset: number; limit: number }, signal?: AbortSignal): Promise<UsersShown> {
+  return got(`users${queryOf({ ...asked })}`, signal);
 }
 
 export async function lag(signal: AbortSignal): Promise<{ groups: GroupLag[] }> {
-  return (await (await call("operations/lag", { signal })).json()) as { groups: GroupLag[] };
+  return got("operations/lag", signal);
 }
 
 export async function replays(signal: AbortSignal): Promise<{ replays: { replay_id: string; topics: Record<string, number> }[] }> {
-  return (await (await call("operations/replays", { signal })).json()) as { replays: { replay_id: string; topics: Record<string, number> }[] };
+  return got("operations/replays", signal);
 }
 
 /** What a replay made otherwise than another one, or with "" than the recorded run. */
 export async function replayDifference(id: string, against: string, signal: AbortSignal): Promise<ReplayDifference> {
-  const query = against === "" ? "" : `?against=${encodeURIComponent(against)}`;
-  return (await (await call(`operations/replays/${encodeURIComponent(id)}${query}`, { signal })).json()) as ReplayDifference;
+  return got(`operations/replays/${encodeURIComponent(id)}${queryOf({ against })}`, signal);
 }
 
 /** Wait, or throw when `signal` aborts. */
@@ -120,6 +172,24 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
       reject(new Error("aborted"));
     }, { once: true });
   });
+}
+
+async function got<T>(path: string, signal?: AbortSignal): Promise<T> {
+  return (await call(path, { signal: signal ?? null })).json() as Promise<T>;
+}
+
+function as(user: string): Record<string, string> {
+  return user === "" ? {} : { "Fathom-User": user };
+}
+
+function sending(method: string, body: unknown, user: string): RequestInit {
+  return { method, body: JSON.stringify(body), headers: { "Content-Type": "application/json", ...as(user) } };
+}
+
+/** Parameters behind a path; those without a value are left out. */
+function queryOf(of: Record<string, string | number | undefined>): string {
+  const stated = Object.entries(of).flatMap(([name, value]) => (value === undefined || value === "" ? [] : [[name, `${value}`]]));
+  return stated.length === 0 ? "" : `?${new URLSearchParams(stated)}`;
 }
 
 async function call(path: string, given: RequestInit = {}): Promise<Response> {

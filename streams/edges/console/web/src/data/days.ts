@@ -1,23 +1,30 @@
-/** Days without messages are days, too. */
+/** The days or hours of decisions: those without messages are among them, too. */
 
-import type { DecisionDay } from "./types.ts";
+import type { DecisionFigures, DecisionsShown } from "./types.ts";
 
 const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
 
-/** The days from the first to the last, those that were left out with nothing on them. */
-export function everyDay(days: readonly DecisionDay[]): DecisionDay[] {
-  const known = new Map(days.map((day) => [day.day, day]));
-  const [first, last] = [days[0]?.day, days.at(-1)?.day].map((day) => Date.parse(`${day}T00:00:00Z`));
-  const whole: DecisionDay[] = [];
-  for (let at = first ?? 1; at <= (last ?? 0); at += DAY_MS) {
-    const day = new Date(at).toISOString().slice(0, 10);
-    whole.push(known.get(day) ?? nothing(day));
+/** A day or an hour with its name. */
+export interface Slot extends DecisionFigures {
+  at: string;
+}
+
+/** The hours, where all is of less than two days, else the days, from the first to the last. */
+export function slotsOf(shown: Pick<DecisionsShown, "days" | "hours">): Slot[] {
+  if (shown.hours) return filled(shown.hours.map((each) => [Date.parse(each.hour), each]), HOUR_MS, (at) => `${at.slice(0, 10)} ${at.slice(11, 13)}:00`);
+  return filled(shown.days.map((each) => [Date.parse(`${each.day}T00:00:00Z`), each]), DAY_MS, (at) => at.slice(0, 10));
+}
+
+function filled(known: readonly (readonly [number, DecisionFigures])[], step: number, name: (iso: string) => string): Slot[] {
+  const found = new Map(known);
+  const whole: Slot[] = [];
+  for (let at = known[0]?.[0] ?? 1; at <= (known.at(-1)?.[0] ?? 0); at += step) {
+    whole.push({ ...(found.get(at) ?? nothing()), at: name(new Date(at).toISOString()) });
   }
   return whole;
 }
 
-function nothing(day: string): DecisionDay {
-  return {
-    day, depths: {}, messages: 0, tokens: { p50: 0, mean: 0 }, latency_ms: { p50: 0, p95: 0 }, degraded: 0, corrections: 0,
-  };
+function nothing(): DecisionFigures {
+  return { depths: {}, messages: 0, tokens: { p50: 0, mean: 0 }, latency_ms: { p50: 0, p95: 0 }, degraded: 0, corrections: 0 };
 }

@@ -2,6 +2,8 @@
 
 import { useEffect, useState } from "preact/hooks";
 
+import { whyOf } from "./text.ts";
+
 export interface Loaded<T> {
   value: T | null;
   why: string | null;
@@ -16,7 +18,7 @@ export function useLoaded<T>(load: (signal: AbortSignal) => Promise<T>, of: read
     load(ending.signal).then(
       (value) => !ending.signal.aborted && setLoaded({ value, why: null }),
       (error: unknown) => {
-        if (!ending.signal.aborted) setLoaded({ value: null, why: error instanceof Error ? error.message : `${error}` });
+        if (!ending.signal.aborted) setLoaded({ value: null, why: whyOf(error) });
       },
     );
     return () => ending.abort();

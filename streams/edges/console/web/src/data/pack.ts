@@ -35,6 +35,11 @@ export function sections(pack: ContextPack): Section[] {
     .map((section) => ({ ...section, tokens: section.items.reduce((sum, item) => sum + (item.tokens ?? 0), 0) }));
 }
 
+/** Whether an item stands in the text: a user without a profile has an item that says nothing. */
+export function isShown(item: { tokens?: number | undefined; score?: number | undefined }): boolean {
+  return Boolean(item.tokens || item.score);
+}
+
 /** What an item says: its text, or the fields that are its own. */
 export function textOf(item: PackItem): string {
   for (const name of TEXTS) {
@@ -84,7 +89,7 @@ export function stateOf(pack: ContextPack): PackState {
   }
   const dropped: Record<string, DroppedItem> = {};
   for (const item of pack.dropped ?? []) {
-    dropped[item.id] = { item_id: item.id, section: item.memory_class, reason: item.reason, tokens: item.tokens };
+    dropped[item.id] = { item_id: item.id, section: item.memory_class, reason: item.reason, tokens: item.tokens, score: item.score };
   }
   return {
     job_id: pack.pack_id,

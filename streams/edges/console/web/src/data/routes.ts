@@ -6,11 +6,11 @@ export interface Route {
   query: URLSearchParams;
 }
 
-/** The route of a hash; `ask` for an empty one. */
+/** The route of a hash; that of the conversations for an empty one. */
 export function routeOf(hash: string): Route {
   const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?", 2);
   const [view = "", ...ids] = path.split("/");
-  return { view: view || "ask", ids: ids.map(decoded), query: new URLSearchParams(query) };
+  return { view: view || "conversations", ids: ids.map(decoded), query: new URLSearchParams(query) };
 }
 
 /** The address of a view. */

@@ -16,7 +16,7 @@ export function tokenFromAddress(): void {
   const found = /^#token=([^&]+)(?:&(.*))?$/.exec(location.hash);
   if (!found?.[1]) return;
   keepToken(decodeURIComponent(found[1]));
-  history.replaceState(null, "", `${location.pathname}${location.search}#${found[2] ?? "/ask"}`);
+  history.replaceState(null, "", `${location.pathname}${location.search}#${found[2] ?? "/"}`);
 }
 
 export function token(): string | null {

@@ -39,3 +39,21 @@ export function time(iso: string, locale: string): string {
     ? iso
     : at.toLocaleString(locale, { dateStyle: "short", timeStyle: "medium" });
 }
+
+const UNITS = [["day", 86_400], ["hour", 3600], ["minute", 60]] as const;
+const LONG_AGO_S = 7 * 86_400;
+
+/** How long ago something was; its date where that is more than a week. */
+export function ago(iso: string, locale: string, now = Date.now()): string {
+  const seconds = (new Date(iso).getTime() - now) / 1000;
+  if (Number.isNaN(seconds)) return iso;
+  if (Math.abs(seconds) >= LONG_AGO_S) return new Date(iso).toLocaleDateString(locale, { dateStyle: "medium" });
+  const format = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
+  for (const [unit, size] of UNITS) if (Math.abs(seconds) >= size) return format.format(Math.trunc(seconds / size), unit);
+  return format.format(0, "second");
+}
+
+/** What an error says. */
+export function whyOf(error: unknown): string {
+  return error instanceof Error ? error.message : `${error}`;
+}

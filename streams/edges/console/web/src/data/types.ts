@@ -67,6 +67,7 @@ export interface DroppedItem {
   section: string;
   reason: string;
   tokens?: number;
+  score?: number;
   title?: string;
 }
 
@@ -243,8 +244,7 @@ export interface ConversationShown {
   decisions: PackDecision[];
 }
 
-export interface DecisionDay {
-  day: string;
+export interface DecisionFigures {
   depths: Record<string, number>;
   messages: number;
   tokens: { p50: number; mean: number };
@@ -253,8 +253,14 @@ export interface DecisionDay {
   corrections: number;
 }
 
+export interface DecisionDay extends DecisionFigures {
+  day: string;
+}
+
 export interface DecisionsShown {
   days: DecisionDay[];
+  /** Where all is of less than two days. */
+  hours?: (DecisionFigures & { hour: string })[];
   latest: {
     message_id: string;
     conversation_id: string;

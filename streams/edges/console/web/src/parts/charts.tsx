@@ -1,6 +1,6 @@
-/** Charts by day, as inline SVG: the numbers are in the table beside them. */
+/** Charts by day or hour, as inline SVG: the numbers are in the table beside them. */
 
-import type { DecisionDay } from "../data/types.ts";
+import type { Slot } from "../data/days.ts";
 import { number } from "../data/text.ts";
 import { useSpeech } from "../language/say.ts";
 
@@ -11,32 +11,32 @@ export interface Series {
   name: string;
   /** The class that colours it. */
   kind: string;
-  of: (day: DecisionDay) => number;
+  of: (slot: Slot) => number;
 }
 
 interface ChartProps {
   title: string;
-  days: readonly DecisionDay[];
+  slots: readonly Slot[];
   series: readonly Series[];
 }
 
 /** Bars that stand on one another. */
-export function Bars({ title, days, series }: ChartProps) {
-  const most = ceiling(Math.max(1, ...days.map((day) => series.reduce((sum, each) => sum + each.of(day), 0))));
-  const step = (WIDTH - LEFT) / Math.max(days.length, 1);
+export function Bars({ title, slots, series }: ChartProps) {
+  const most = ceiling(Math.max(1, ...slots.map((slot) => series.reduce((sum, each) => sum + each.of(slot), 0))));
+  const step = (WIDTH - LEFT) / Math.max(slots.length, 1);
   const width = Math.min(Math.max(step - 2, 1), 36);
   return (
-    <Chart title={title} days={days} series={series} most={most} total>
-      {days.map((day, at) => {
+    <Chart title={title} slots={slots} series={series} most={most} total>
+      {slots.map((slot, at) => {
         let below = 0;
         return series.map((each) => {
-          const height = (each.of(day) / most) * INNER;
+          const height = (each.of(slot) / most) * INNER;
           below += height;
           if (height === 0) return null;
           return (
-            <rect key={`${day.day}${each.name}`} class={each.kind} x={LEFT + at * step + (step - width) / 2} width={width}
+            <rect key={`${slot.at}${each.name}`} class={each.kind} x={LEFT + at * step + (step - width) / 2} width={width}
               y={TOP + INNER - below} height={Math.max(height - 0.75, 0.5)} rx={1.5}>
-              <title>{`${day.day} · ${each.name}: ${each.of(day)}`}</title>
+              <title>{`${slot.at} · ${each.name}: ${each.of(slot)}`}</title>
             </rect>
           );
         });
@@ -45,20 +45,20 @@ export function Bars({ title, days, series }: ChartProps) {
   );
 }
 
-/** A line with a point for each day. */
-export function Curves({ title, days, series }: ChartProps) {
-  const most = ceiling(Math.max(1, ...days.flatMap((day) => series.map((each) => each.of(day)))));
-  const step = (WIDTH - LEFT) / Math.max(days.length, 1);
+/** A line with a point for each of them. */
+export function Curves({ title, slots, series }: ChartProps) {
+  const most = ceiling(Math.max(1, ...slots.flatMap((slot) => series.map((each) => each.of(slot)))));
+  const step = (WIDTH - LEFT) / Math.max(slots.length, 1);
   const x = (at: number): number => LEFT + (at + 0.5) * step;
   const y = (value: number): number => TOP + INNER - (value / most) * INNER;
   return (
-    <Chart title={title} days={days} series={series} most={most}>
+    <Chart title={title} slots={slots} series={series} most={most}>
       {series.map((each) => (
         <g key={each.name} class={each.kind}>
-          <polyline points={days.map((day, at) => `${x(at)},${y(each.of(day))}`).join(" ")} />
-          {days.map((day, at) => (
-            <circle key={day.day} cx={x(at)} cy={y(each.of(day))} r={3}>
-              <title>{`${day.day} · ${each.name}: ${each.of(day)}`}</title>
+          <polyline points={slots.map((slot, at) => `${x(at)},${y(each.of(slot))}`).join(" ")} />
+          {slots.map((slot, at) => (
+            <circle key={slot.at} cx={x(at)} cy={y(each.of(slot))} r={3}>
+              <title>{`${slot.at} · ${each.name}: ${each.of(slot)}`}</title>
             </circle>
           ))}
         </g>
@@ -73,9 +73,9 @@ interface FrameProps extends ChartProps {
   children: preact.ComponentChildren;
 }
 
-function Chart({ title, days, series, most, total, children }: FrameProps) {
+function Chart({ title, slots, series, most, total, children }: FrameProps) {
   const { locale } = useSpeech();
-  const summary = series.map((each) => `${each.name}: ${spoken(days.map(each.of), total ?? false, locale)}`).join("; ");
+  const summary = series.map((each) => `${each.name}: ${spoken(slots.map(each.of), total ?? false, locale)}`).join("; ");
   return (
     <figure class="chart">
       <figcaption>{title}</figcaption>
@@ -83,12 +83,12 @@ function Chart({ title, days, series, most, total, children }: FrameProps) {
         {[0, 0.5, 1].map((share) => (
           <g key={share}>
             <line class="grid" x1={LEFT} x2={WIDTH} y1={TOP + INNER * (1 - share)} y2={TOP + INNER * (1 - share)} />
-            <text class="axis" x={LEFT - 6} y={TOP + INNER * (1 - share) + 3.5} text-anchor="end">{number(most * share, locale, 1)}</text>
+            <text class="axis" x={LEFT - 6} y={TOP + INNER * (1 - share) + 3.5} text-anchor="end">{total && !Number.isInteger(most * share) ? "" : number(most * share, locale, 1)}</text>
           </g>
         ))}
         {children}
-        {days.length > 0 ? <text class="axis" x={LEFT} y={HEIGHT - 5}>{days[0]!.day.slice(5)}</text> : null}
-        {days.length > 1 ? <text class="axis" x={WIDTH} y={HEIGHT - 5} text-anchor="end">{days.at(-1)!.day.slice(5)}</text> : null}
+        {slots.length > 0 ? <text class="axis" x={LEFT} y={HEIGHT - 5}>{slots[0]!.at.slice(5)}</text> : null}
+        {slots.length > 1 ? <text class="axis" x={WIDTH} y={HEIGHT - 5} text-anchor="end">{slots.at(-1)!.at.slice(5)}</text> : null}
       </svg>
       <ul class="legend">
         {series.map((each) => <li key={each.name}><span class={`swatch ${each.kind}`} aria-hidden="true" />{each.name}</li>)}

@@ -1,46 +1,64 @@
-/** A whole pack: what was decided, its items by section with their sources, what was left out, its text. */
+/** A whole pack: its text, what was left out, when memory answered, what was decided, and where each item comes from. */
 
-import { sections, textOf, titleOf } from "../data/pack.ts";
-import type { Section } from "../data/pack.ts";
+import { titlesOfDropped } from "../data/api.ts";
+import { useLoaded } from "../data/loading.ts";
+import { SECTIONS, isShown, sections, textOf, titleOf } from "../data/pack.ts";
+import { floorOf } from "../data/prompt.ts";
 import { address } from "../data/routes.ts";
-import { milliseconds, number } from "../data/text.ts";
-import type { ContextPack, PackItem } from "../data/types.ts";
+import { number } from "../data/text.ts";
+import type { ContextPack } from "../data/types.ts";
 import { useSpeech } from "../language/say.ts";
-import { Badge, Block, Fields, Meter, State, placeOf } from "./small.tsx";
+import { Grid } from "./lists.tsx";
+import { Depth, Memory, Score } from "./marks.tsx";
+import { Budget, LeftOut, Prompt } from "./prompt.tsx";
+import { Block, Fields, State, Waiting, placeOf } from "./small.tsx";
+import { Waterfall } from "./waterfall.tsx";
 
-/** `other`: the ids of another pack's items, beside which this one stands. */
-export function Inspected({ pack, other }: { pack: ContextPack; other?: ReadonlySet<string> }) {
-  const { say, locale } = useSpeech();
+const WAITS: Readonly<Record<string, string>> = { timeout: "late", missing: "late", error: "failed" };
+
+export function Inspected({ pack }: { pack: ContextPack }) {
+  const { say } = useSpeech();
   return (
     <>
-      <Meter
-        label={say("tokens")}
-        used={pack.total_tokens_estimated}
-        most={pack.max_tokens}
-        says={say("pack.used", { used: number(pack.total_tokens_estimated, locale), max: number(pack.max_tokens, locale) })}
-      />
-      <Facts pack={pack} />
-      {sections(pack).map((section) => <SectionShown key={section.name} section={section} other={other} />)}
-      <LeftOut pack={pack} />
-      <Block title={say("inspect.text")}><pre class="text" tabIndex={0}>{pack.text ?? ""}</pre></Block>
+      <Budget pack={pack} />
+      <div class="sheet">
+        <Prompt pack={pack} />
+        <div>
+          <Block title={say("inspect.decided")}><Facts pack={pack} /></Block>
+          <Block title={say("dropped.title")}><Omitted pack={pack} /></Block>
+          <Block title={say("waterfall")}>
+            <Waterfall of={(pack.parts ?? []).map((part) => ({
+              memory: part.memory_class, state: WAITS[part.status] ?? part.status, why: part.error, ms: part.latency_ms,
+            }))} done={pack.latency_ms} />
+          </Block>
+        </div>
+      </div>
+      <Items pack={pack} />
     </>
   );
 }
 
+/** Whether memory was looked through, and held anything that helps; "" where the pack does not say. */
+export function evidenceOf(pack: ContextPack): string {
+  if (pack.evidence) return pack.evidence;
+  const searched = (pack.parts ?? []).filter((part) => !["working_set", "persona"].includes(part.memory_class) && part.status !== "skipped");
+  if (searched.some((part) => WAITS[part.status] !== undefined)) return "late";
+  if (searched.length === 0) return "unsearched";
+  return searched.some((part) => part.items > 0) ? "" : "unneeded";
+}
+
 function Facts({ pack }: { pack: ContextPack }) {
   const { say, word, locale } = useSpeech();
-  const lacking = pack.degraded_reasons ?? [];
-  const evidence = pack.evidence ?? (lacking.length > 0 ? "late" : "unsearched");
+  const evidence = evidenceOf(pack);
   return (
     <Fields
       of={[
-        [say("pack.level"), <b>{pack.depth_level}</b>],
-        [say("inspect.strategy"), pack.strategy],
-        [say("inspect.evidence"), <State of={evidence === "found" ? "ok" : evidence} says={word("inspect.evidence.", evidence)} />],
-        [say("inspect.degraded"), lacking.join(", ")],
+        [say("pack.level"), <Depth of={pack.depth_level} />],
+        [say("inspect.strategy"), pack.strategy.replaceAll("_", " ")],
+        [say("inspect.evidence"), evidence === "" ? null : <State of={evidence === "found" ? "ok" : evidence} says={word("inspect.evidence.", evidence)} />],
+        [say("inspect.degraded"), (pack.degraded_reasons ?? []).join(", ")],
         [say("inspect.confidence"), number(pack.confidence, locale, 2)],
-        [say("pack.latency"), milliseconds(pack.latency_ms, locale)],
-        [say("inspect.signals"), (pack.signals ?? []).map((each) => `${each.name} «${each.evidence}»`).join(" · ")],
+        [say("inspect.signals"), (pack.signals ?? []).map((each) => `${each.name.replaceAll("_", " ")} «${each.evidence}»`).join(" · ")],
         [say("inspect.user"), pack.user_id],
         [say("inspect.conversation"), (
           <a href={address("conversation", [pack.conversation_id], { client: pack.client_id })}>{pack.conversation_id}</a>
@@ -50,72 +68,41 @@ function Facts({ pack }: { pack: ContextPack }) {
   );
 }
 
-function SectionShown({ section, other }: { section: Section; other?: ReadonlySet<string> | undefined }) {
-  const { say, word } = useSpeech();
-  return (
-    <Block title={word("section.", section.name)}>
-      <p class="quiet">{say("pack.items", { n: section.items.length })} · {say("pack.tokens", { n: section.tokens })}</p>
-      {section.items.map((item) => <Item key={item.id} item={item} other={other} />)}
-    </Block>
-  );
-}
-
-function Item({ item, other }: { item: PackItem; other?: ReadonlySet<string> | undefined }) {
-  const { say, locale } = useSpeech();
-  const place = placeOf(item.provenance);
-  return (
-    <article class="item">
-      <p class="item-head">
-        <b>{titleOf(item)}</b>
-        <Badge>{say("pack.tokens", { n: item.tokens ?? 0 })}</Badge>
-        {item.score ? <span class="quiet">{say("score")} {number(item.score, locale, 3)}</span> : null}
-        {other ? <Badge kind={other.has(item.id) ? "" : "only"}>{say(other.has(item.id) ? "compare.both" : "compare.only")}</Badge> : null}
-      </p>
-      <p class="prose">{textOf(item)}</p>
-      <p class="quiet">{item.reason}{place ? <> · <code>{place}</code></> : null}</p>
-    </article>
-  );
-}
-
-function LeftOut({ pack }: { pack: ContextPack }) {
-  const { say, word, locale } = useSpeech();
+function Omitted({ pack }: { pack: ContextPack }) {
   const dropped = pack.dropped ?? [];
-  const parts = pack.parts ?? [];
+  const loaded = useLoaded(async (signal) => (dropped.length === 0 ? new Map<string, string>() : titlesOfDropped(pack.message_id, signal)), [pack.message_id]);
+  if (loaded.value === null && loaded.why === null) return <Waiting why={null} />;
+  const kept = sections(pack).flatMap((section) => section.items.map((item) => ({ memory: SECTIONS[section.name] ?? section.name, score: item.score })));
   return (
-    <>
-      <Block title={say("dropped")}>
-        {dropped.length === 0 ? <p class="quiet">{say("inspect.nothing")}</p> : (
-          <table>
-            <thead><tr>
-              <th scope="col">{say("section")}</th><th scope="col">{say("why")}</th>
-              <th scope="col" class="n">{say("tokens")}</th><th scope="col" class="n">{say("score")}</th><th scope="col">{say("item")}</th>
-            </tr></thead>
-            <tbody>
-              {dropped.map((each) => (
-                <tr key={each.id}>
-                  <td>{word("class.", each.memory_class)}</td><td>{word("dropped.", each.reason)}</td><td class="n">{number(each.tokens, locale)}</td>
-                  <td class="n">{number(each.score, locale, 3)}</td><td><code>{each.id}</code></td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        )}
-      </Block>
-      <Block title={say("inspect.parts")}>
-        <ul class="chips">
-          {parts.map((part) => (
-            <li key={part.memory_class}>
-              <State of={part.status} says={word("class.", part.memory_class)} />
-              <span class="quiet"> {part.status} · {part.items} · {milliseconds(part.latency_ms, locale)} {part.error ?? ""}</span>
-            </li>
-          ))}
-        </ul>
-      </Block>
-    </>
+    <LeftOut kept={kept} of={dropped.map((each) => ({
+      id: each.id, memory: each.memory_class, reason: each.reason, tokens: each.tokens, score: each.score, title: loaded.value?.get(each.id),
+    }))} />
   );
 }
 
-/** The ids of a pack's items. */
-export function idsOf(pack: ContextPack | null): ReadonlySet<string> {
-  return new Set(pack === null ? [] : sections(pack).flatMap((each) => each.items.map((item) => item.id)));
+/** Where each item comes from and why it is there; its text is above. */
+function Items({ pack }: { pack: ContextPack }) {
+  const { say, locale } = useSpeech();
+  const heads = [say("item"), say("section"), { name: say("tokens"), n: true }, say("score"), say("why"), say("source")];
+  return (
+    <section class="block items">
+      <h3>{say("inspect.items")}</h3>
+      <Grid name={say("inspect.items")} heads={heads}>
+        {sections(pack).flatMap((section) => {
+          const memory = SECTIONS[section.name] ?? section.name;
+          const [floor, most] = [floorOf(section.items), Math.max(...section.items.map((each) => each.score ?? 0))];
+          return section.items.filter(isShown).map((item) => (
+            <tr key={item.id} class="item">
+              <th scope="row"><span class="clamp">{item.type === "chunk" ? titleOf(item) : textOf(item)}</span></th>
+              <td><Memory of={memory} /></td>
+              <td class="n">{item.tokens ? number(item.tokens, locale) : <span class="quiet">–</span>}</td>
+              <td class={`m-${memory}`}><Score of={item.score} floor={floor} most={most} /></td>
+              <td class="quiet">{item.reason}</td>
+              <td><code>{placeOf(item.provenance)}</code></td>
+            </tr>
+          ));
+        })}
+      </Grid>
+    </section>
+  );
 }

@@ -2,7 +2,7 @@
 
 import { useSpeech } from "../language/say.ts";
 
-export function Slider({ at, of, set }: { at: number | null; of: number; set: (at: number | null) => void }) {
+export function Slider({ at, of, set, id }: { at: number | null; of: number; set: (at: number | null) => void; id: string }) {
   const { say } = useSpeech();
   const now = at ?? of;
   const says = of === 0 ? say("time.none") : say("time.at", { at: now, of });
@@ -25,6 +25,8 @@ export function Slider({ at, of, set }: { at: number | null; of: number; set: (a
       </label>
       <span class="quiet">{says}</span>
       <button type="button" class="small" disabled={at === null} onClick={() => set(null)}>{say("time.live")}</button>
+      <span class="spacer" />
+      <code class="quiet">{id}</code>
     </div>
   );
 }

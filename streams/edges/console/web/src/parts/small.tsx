@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 
 import { said } from "../data/text.ts";
 import type { Provenance } from "../data/types.ts";
+import { useSpeech } from "../language/say.ts";
 
 /** A state: a mark whose form says it, too, and its word. */
 export function State({ of, says }: { of: string | undefined; says: string }) {
@@ -55,4 +56,23 @@ export function Lines({ of }: { of: readonly unknown[] | undefined }) {
 
 export function Block({ title, children }: { title: string; children: ComponentChildren }) {
   return <section class="block"><h3>{title}</h3>{children}</section>;
+}
+
+/** Something that is on its way, or why it does not come. */
+export function Waiting({ why }: { why: string | null }) {
+  const { say } = useSpeech();
+  return why === null ? <p class="quiet" role="status">{say("loading")}</p> : <p class="problem" role="alert">{why}</p>;
+}
+
+const SPANS = [7, 30, 90];
+
+/** Of how many days something is shown. */
+export function Days({ of, to }: { of: number; to: (days: number) => string }) {
+  const { say } = useSpeech();
+  return (
+    <nav class="chips" aria-label={say("decisions.days")}>
+      {SPANS.map((each) => <a key={each} href={to(each)} aria-current={each === of ? "true" : undefined} aria-label={say("days", { n: each })}>{each}</a>)}
+      <span class="quiet">{say("days.unit")}</span>
+    </nav>
+  );
 }

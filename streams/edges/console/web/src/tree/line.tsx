@@ -4,6 +4,7 @@ import { titleOfClaim, verdictOf } from "../data/claims.ts";
 import { said } from "../data/text.ts";
 import type { CognitionNode } from "../data/types.ts";
 import type { Speaker } from "../language/say.ts";
+import { Memory } from "../parts/marks.tsx";
 import { Badge, State } from "../parts/small.tsx";
 import type { Row } from "./rows.ts";
 
@@ -29,10 +30,14 @@ export function describe(row: Row, speech: Speaker): string {
       const parts = [word("class.", node.node_id), word("state.", node.state), said(node.why), ...counts];
       return parts.filter(Boolean).join(", ");
     }
+    case "empties":
+      return [say("class.empty"), held.nodes.map((node) => word("class.", node.node_id)).join(", ")].join(": ");
     case "kept":
       return [held.item.title ?? held.item.item_id, say("kept"), said(held.item.reason)].filter(Boolean).join(", ");
     case "dropped":
-      return [held.item.title ?? held.item.item_id, say("dropped"), word("dropped.", held.item.reason)].join(", ");
+      return [held.item.title ?? "", say("dropped"), word("dropped.", held.item.reason)].join(", ");
+    case "more":
+      return [say("dropped.unnamed", { n: held.items.length }), say("dropped"), word("dropped.", held.items[0]?.reason)].join(", ");
     case "cognition":
       return [say("answer"), statusOf(held.cognition, speech)].join(", ");
     case "node": {
@@ -70,21 +75,30 @@ export function line(row: Row, speech: Speaker) {
       return (
         <>
           <State of={node.state} says={word("state.", node.state)} />
-          <span class="name">{word("class.", node.node_id)}</span>
+          <span class="name"><Memory of={node.node_id} /></span>
           {node.why ? <span class="quiet">{said(node.why)}</span> : null}
           {node.items ? <Badge>{say("pack.items", { n: node.items })}</Badge> : null}
-          {node.tokens ? <Badge>{say("pack.tokens", { n: node.tokens })}</Badge> : null}
         </>
       );
     }
+    case "empties":
+      return <><span class="name quiet">{say("class.empty")}</span><span class="quiet">{held.nodes.map((node) => word("class.", node.node_id)).join(", ")}</span></>;
     case "kept":
       return <><span class="mark ok" aria-hidden="true" /><span class="name">{held.item.title ?? held.item.item_id}</span></>;
     case "dropped":
       return (
         <>
           <span class="mark skipped" aria-hidden="true" />
-          <span class="name struck">{held.item.title ?? held.item.item_id}</span>
+          <span class="name left">{held.item.title}</span>
           <span class="quiet">{word("dropped.", held.item.reason)}</span>
+        </>
+      );
+    case "more":
+      return (
+        <>
+          <span class="mark skipped" aria-hidden="true" />
+          <span class="name left">{say("dropped.unnamed", { n: held.items.length })}</span>
+          <span class="quiet">{word("dropped.", held.items[0]?.reason)}</span>
         </>
       );
     case "node": {

@@ -1,6 +1,6 @@
 /** The tree of a message as the rows of a list: the pack by class of memory, the answer by sub-question. */
 
-import { SECTIONS } from "../data/pack.ts";
+import { SECTIONS, isShown } from "../data/pack.ts";
 import type {
   Claim, CognitionNode, CognitionState, DroppedItem, KeptItem, PackNode, PackState, Picture,
 } from "../data/types.ts";
@@ -8,8 +8,10 @@ import type {
 export type Held =
   | { kind: "pack"; pack: PackState }
   | { kind: "class"; node: PackNode }
+  | { kind: "empties"; nodes: PackNode[] }
   | { kind: "kept"; item: KeptItem }
   | { kind: "dropped"; item: DroppedItem }
+  | { kind: "more"; items: DroppedItem[] }
   | { kind: "cognition"; cognition: CognitionState }
   | { kind: "node"; node: CognitionNode; open: boolean }
   | { kind: "claim"; claim: Claim; node: CognitionNode };
@@ -29,7 +31,8 @@ export interface Row {
 /** Which rows were opened or closed by hand; others are as their kind is. */
 export type Opened = ReadonlyMap<string, boolean>;
 
-const CLOSED_AT_FIRST = new Set<Held["kind"]>(["class"]);
+const CLOSED_AT_FIRST = new Set<Held["kind"]>(["empties"]);
+const EMPTY = new Set(["empty", "skipped"]);
 
 /** A node of the tree before it is a row: what it holds, and what is below it, made only where it is looked at. */
 interface Twig {
@@ -70,19 +73,29 @@ function roots(picture: Picture): Twig[] {
 function classes(pack: PackState): Twig[] {
   const inClass = new Map<string, Twig[]>();
   const classOf = (section: string): string => SECTIONS[section] ?? section;
-  for (const item of Object.values(pack.kept ?? {})) {
+  for (const item of Object.values(pack.kept ?? {}).filter(isShown)) {
     into(inClass, classOf(item.section), leaf(`kept:${item.item_id}`, { kind: "kept", item }));
   }
+  // What its memory did not send on has no title: it is counted by the reason.
+  const more = new Map<string, DroppedItem[]>();
   for (const item of Object.values(pack.dropped ?? {})) {
-    into(inClass, classOf(item.section), leaf(`dropped:${item.item_id}`, { kind: "dropped", item }));
+    if (item.title === undefined) into(more, `${classOf(item.section)}:${item.reason}`, item);
+    else into(inClass, classOf(item.section), leaf(`dropped:${item.item_id}`, { kind: "dropped", item }));
   }
+  for (const [key, items] of more) into(inClass, classOf(items[0]!.section), leaf(`more:${key}`, { kind: "more", items }));
   const nodes = pack.nodes ?? {};
   const twigs = Object.entries(nodes).map(([name, node]) => {
     const below = inClass.get(name) ?? [];
     return { id: `class:${name}`, held: { kind: "class", node } as const, below: () => below, leaf: below.length === 0 };
   });
   const elsewhere = [...inClass].filter(([name]) => !Object.hasOwn(nodes, name)).flatMap(([, below]) => below);
-  return [...twigs, ...elsewhere];
+  const isOver = pack.kept !== undefined && Object.keys(pack.kept).length > 0;
+  const isEmpty = ({ leaf, held }: Twig): boolean =>
+    leaf && held.kind === "class" && (EMPTY.has(held.node.state) || (isOver && held.node.state === "ok" && !held.node.tokens));
+  const empties = twigs.filter(isEmpty);
+  const held = empties.flatMap((twig) => (twig.held.kind === "class" ? [twig.held.node] : []));
+  const folded: Twig[] = empties.length === 0 ? [] : [{ id: "empties", held: { kind: "empties", nodes: held }, below: () => empties, leaf: false }];
+  return [...twigs.filter((twig) => !isEmpty(twig)), ...elsewhere, ...folded];
 }
 
 function leaf(id: string, held: Held): Twig {

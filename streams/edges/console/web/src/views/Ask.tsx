@@ -1,28 +1,33 @@
 /** A question: who asks, where, how deep, and the same at another depth beside it. */
 
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 
-import { send } from "../data/api.ts";
+import { conversations, decisions, documents, send } from "../data/api.ts";
 import type { Question } from "../data/api.ts";
+import { useLoaded } from "../data/loading.ts";
 import { address } from "../data/routes.ts";
 import { asked, draft, keepAsked, keepDraft, prefer, preference } from "../data/session.ts";
-import { time } from "../data/text.ts";
+import { ago, whyOf } from "../data/text.ts";
 import { useSpeech } from "../language/say.ts";
 
 const DEPTHS = ["D0", "D1", "D2", "D3", "D4"];
 const NOTHING = "none";
+const EXAMPLES = 3;
+const LAST = 10;
 
 export function Ask({ query }: { query: URLSearchParams }) {
-  const { say, locale } = useSpeech();
+  const { say } = useSpeech();
   const [question, setQuestion] = useState(query.get("q") ?? draft());
   const [user, setUser] = useState(preference("user") ?? "");
   const [conversation, setConversation] = useState(query.get("conversation") ?? "");
-  const [client, setClient] = useState(preference("client") ?? "console");
+  const [client, setClient] = useState(query.get("client") ?? preference("client") ?? "console");
   const [depth, setDepth] = useState("");
   const [beside, setBeside] = useState(query.has("not") ? (query.get("not") === "D3" ? "D1" : "D3") : NOTHING);
   const [deep, setDeep] = useState(preference("deep") === "true");
   const [sending, setSending] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
+  const box = useRef<HTMLTextAreaElement>(null);
+  const write = (text: string): void => { setQuestion(text); keepDraft(text); };
 
   const ask = async (): Promise<void> => {
     if (sending || question.trim() === "") return;
@@ -35,15 +40,11 @@ export function Ask({ query }: { query: URLSearchParams }) {
     try {
       const id = await send(one);
       keepAsked({ id, question, at: new Date().toISOString() });
+      const second = beside === NOTHING ? null : await send({ ...one, conversation: conversation.trim() || fresh(), depth: beside });
       keepDraft("");
-      if (beside === NOTHING) {
-        location.hash = address("message", [id]);
-        return;
-      }
-      const second = { ...one, conversation: conversation.trim() || fresh(), depth: beside };
-      location.hash = address("compare", [id, await send(second)]);
+      location.hash = second === null ? address("message", [id]) : address("compare", [id, second]);
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : `${error}`);
+      setProblem(whyOf(error));
       setSending(false);
     }
   };
@@ -52,48 +53,74 @@ export function Ask({ query }: { query: URLSearchParams }) {
     <div class="ask">
       <h1>{say("ask.title")}</h1>
       <form onSubmit={(event) => { event.preventDefault(); void ask(); }}>
-        <label class="wide">
-          {say("ask.question")}
-          <textarea
-            name="question"
-            rows={3}
-            required
-            value={question}
-            onInput={(event) => { setQuestion(event.currentTarget.value); keepDraft(event.currentTarget.value); }}
-            onKeyDown={(event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void ask(); }}
-          />
-        </label>
-        <Text name="user" label={say("ask.user")} hint={say("ask.user.hint")} value={user} set={setUser} />
-        <Text name="conversation" label={say("ask.conversation")} hint={say("ask.conversation.hint")} value={conversation} set={setConversation} />
-        <Text name="client" label={say("ask.client")} hint="" value={client} set={setClient} />
-        <Choice name="depth" label={say("ask.depth")} first={["", say("ask.auto")]} value={depth} set={setDepth} />
-        <Choice name="beside" label={say("ask.beside")} first={[NOTHING, say("ask.beside.none")]} value={beside} set={setBeside} />
-        <div class="switch">
-          <input
-            id="ask-deep" type="checkbox" role="switch" name="deep" checked={deep} aria-describedby="hint-deep"
-            onChange={(event) => setDeep(event.currentTarget.checked)}
-          />
-          <span><label for="ask-deep">{say("ask.deep")}</label><small id="hint-deep">{say("ask.deep.hint")}</small></span>
-        </div>
-        <p class="wide actions">
+        <textarea
+          name="question" aria-label={say("ask.question")} placeholder={say("ask.placeholder")} rows={4} required ref={box} value={question}
+          onInput={(event) => write(event.currentTarget.value)}
+          onKeyDown={(event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void ask(); }}
+        />
+        {problem ? <p class="problem" role="alert">{problem} {say("ask.kept")}</p> : null}
+        <div class="actions">
+          <div class="switch">
+            <input id="ask-deep" type="checkbox" role="switch" name="deep" checked={deep} aria-describedby="hint-deep" onChange={(event) => setDeep(event.currentTarget.checked)} />
+            <span><label for="ask-deep">{say("ask.deep")}</label><small id="hint-deep">{say("ask.deep.hint")}</small></span>
+          </div>
+          <span class="spacer" />
+          <span class="quiet keys"><kbd>{isApple() ? "⌘" : "Ctrl"}</kbd> <kbd>Enter</kbd></span>
           <button type="submit" class="main" disabled={sending}>{say(sending ? "ask.sending" : "ask.send")}</button>
-          <small>{say("ask.beside")}: {say("ask.beside.hint")}</small>
-        </p>
-        {problem ? <p class="problem wide" role="alert">{problem}</p> : null}
+        </div>
+        <details open={beside !== NOTHING || conversation !== ""}>
+          <summary>{say("ask.options")}</summary>
+          <div class="options">
+            <Text name="user" label={say("ask.user")} hint={say("ask.user.hint")} value={user} set={setUser} />
+            <Text name="conversation" label={say("ask.conversation")} hint={say("ask.conversation.hint")} value={conversation} set={setConversation} />
+            <Text name="client" label={say("ask.client")} hint="" value={client} set={setClient} />
+            <Choice name="depth" label={say("ask.depth")} first={["", say("ask.auto")]} value={depth} set={setDepth} />
+            <Choice name="beside" label={say("ask.beside")} first={[NOTHING, say("ask.beside.none")]} value={beside} set={setBeside} />
+            <small class="wide">{say("ask.beside")}: {say("ask.beside.hint")}</small>
+          </div>
+        </details>
       </form>
-      {asked().length > 0 ? (
-        <section class="block">
-          <h2>{say("ask.asked")}</h2>
-          <ul class="lines links">
-            {asked().map((each) => (
-              <li key={each.id}>
-                <a href={address("message", [each.id])}>{each.question}</a> <span class="quiet">{time(each.at, locale)}</span>
-              </li>
-            ))}
-          </ul>
-        </section>
-      ) : null}
+      <Examples take={(text) => { write(text); box.current?.focus(); }} />
+      <LastAsked />
     </div>
+  );
+}
+
+/** Questions on what the tenant has: its documents, else its newest conversations. */
+function Examples({ take }: { take: (text: string) => void }) {
+  const { say } = useSpeech();
+  const { value } = useLoaded((signal) => examples((title) => say("ask.example", { title }), signal), []);
+  if (value === null || value.length === 0) return null;
+  return (
+    <section class="examples" aria-label={say("ask.examples")}>
+      {value.map((each) => <button key={each} type="button" onClick={() => take(each)}>{each}</button>)}
+    </section>
+  );
+}
+
+async function examples(worded: (title: string) => string, signal: AbortSignal): Promise<string[]> {
+  const known = await documents({ search: "", offset: 0, limit: EXAMPLES }, signal).catch(() => null);
+  const titles = (known?.documents ?? []).map((each) => worded(each.title));
+  if (titles.length === EXAMPLES) return titles;
+  const talks = await conversations({ q: "", days: 90, offset: 0, limit: EXAMPLES }, signal).catch(() => null);
+  return [...titles, ...(talks?.conversations ?? []).flatMap((each) => each.title ?? [])].slice(0, EXAMPLES);
+}
+
+/** The last questions: those of this tab, then those that the server has decided on. */
+function LastAsked() {
+  const { say, locale } = useSpeech();
+  const { value } = useLoaded((signal) => decisions({ days: 30, limit: LAST }, signal).catch(() => null), []);
+  const ours = asked();
+  const theirs = (value?.latest ?? []).filter((each) => each.question && !ours.some((one) => one.id === each.message_id));
+  const all = [...ours, ...theirs.map((each) => ({ id: each.message_id, question: each.question!, at: each.at }))].slice(0, LAST);
+  if (all.length === 0) return null;
+  return (
+    <section class="block">
+      <h2>{say("ask.asked")}</h2>
+      <ul class="asked">
+        {all.map((each) => <li key={each.id}><a href={address("message", [each.id])}>{each.question}</a> <span class="quiet nowrap">{ago(each.at, locale)}</span></li>)}
+      </ul>
+    </section>
   );
 }
 
@@ -129,6 +156,10 @@ function Choice({ name, label, first, value, set }: ChoiceProps) {
       </select>
     </label>
   );
+}
+
+function isApple(): boolean {
+  return /Mac|iPhone|iPad/.test(navigator.platform);
 }
 
 function fresh(): string {

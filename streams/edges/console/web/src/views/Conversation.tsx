@@ -1,66 +1,65 @@
 /** A conversation: its turns, and what was decided on each. */
 
-import { useState } from "preact/hooks";
-
 import { conversation } from "../data/api.ts";
 import { useLoaded } from "../data/loading.ts";
 import { address } from "../data/routes.ts";
-import { preference } from "../data/session.ts";
 import { milliseconds, number, time } from "../data/text.ts";
 import type { PackDecision, Turn } from "../data/types.ts";
 import { useSpeech } from "../language/say.ts";
-import { Badge } from "../parts/small.tsx";
-import { Waiting } from "./Pack.tsx";
+import { Depth } from "../parts/marks.tsx";
+import { State, Waiting } from "../parts/small.tsx";
 
 export function Conversation({ id, client }: { id: string; client: string }) {
-  const { say } = useSpeech();
-  const [wanted, setWanted] = useState(id);
-  const [of, setOf] = useState(client || (preference("client") ?? "console"));
-  return (
-    <div class="conversation">
-      <h1>{say("conversation.title")}</h1>
-      <form class="inline" onSubmit={(event) => { event.preventDefault(); location.hash = address("conversation", [wanted], { client: of }); }}>
-        <label>{say("ask.conversation")} <input name="conversation" required value={wanted} onInput={(event) => setWanted(event.currentTarget.value)} /></label>
-        <label>{say("ask.client")} <input name="client" value={of} onInput={(event) => setOf(event.currentTarget.value)} /></label>
-        <button type="submit" class="main">{say("conversation.find")}</button>
-      </form>
-      {id === "" ? <p class="quiet">{say("conversation.none")}</p> : <Turns id={id} client={client} />}
-    </div>
-  );
-}
-
-function Turns({ id, client }: { id: string; client: string }) {
-  const { say } = useSpeech();
+  const { say, locale } = useSpeech();
   const { value, why } = useLoaded(() => conversation(id, client), [id, client]);
   if (value === null) return <Waiting why={why} />;
   const decisions = new Map(value.decisions.map((each) => [each.message_id, each]));
+  const title = value.turns.find((turn) => turn.role === "user")?.content ?? id;
+  const tokens = value.decisions.reduce((sum, each) => sum + each.tokens_used, 0);
   return (
-    <>
+    <div class="conversation">
+      <p class="crumbs"><a href={address("conversations")}>{say("nav.conversations")}</a></p>
+      <h1>{title}</h1>
+      <p class="facts">
+        <span>{say("conversation.turns", { n: value.turns.length })}</span>
+        <span>{say("conversation.tokens", { n: number(tokens, locale) })}</span>
+        <span>{say("ask.client")} <b>{value.client_id}</b></span>
+        <code class="quiet">{id}</code>
+        <span class="spacer" />
+        <a class="button" href={address("ask", [], { conversation: id, client: value.client_id })}>{say("conversation.ask")}</a>
+      </p>
       {value.complete ? null : <p class="quiet">{say("conversation.incomplete")}</p>}
       <ol class="turns">
         {value.turns.map((turn) => <TurnShown key={turn.message_id} turn={turn} decision={decisions.get(turn.message_id)} />)}
       </ol>
-    </>
+    </div>
   );
 }
 
 function TurnShown({ turn, decision }: { turn: Turn; decision: PackDecision | undefined }) {
   const { say, word, locale } = useSpeech();
+  // An assistant's turn names the user whom it answers.
+  const who = turn.role === "user" ? turn.user_id : "";
   return (
     <li class={`turn ${turn.role}`}>
-      <p class="item-head"><b>{word("role.", turn.role)}</b> <span class="quiet">{turn.user_id} · {time(turn.created_at, locale)}</span></p>
-      <p class="prose">{turn.content}</p>
-      {decision ? (
-        <p class="item-head">
-          <Badge kind="level">{decision.depth_level}</Badge>
-          <span class="quiet">
-            {say("pack.tokens", { n: number(decision.tokens_used, locale) })} · {milliseconds(decision.latency_ms, locale)} · {decision.strategy}
-            {decision.degraded ? ` · ${say("pack.status.degraded")}` : ""} · {decision.detected_signals.join(", ")}
-          </span>
-          <a href={address("message", [turn.message_id])}>{say("inspect.message")}</a>
-          <a href={address("pack", [turn.message_id])}>{say("inspect.title")}</a>
-        </p>
-      ) : null}
+      <div class="bubble">
+        <p class="item-head"><b>{word("role.", turn.role)}</b> {who === "" ? null : <span>{who}</span>} <span class="quiet">{time(turn.created_at, locale)}</span></p>
+        <p class="prose">{turn.content}</p>
+      </div>
+      {decision === undefined ? null : (
+        <div class="decided">
+          <p class="item-head">
+            <Depth of={decision.depth_level} />
+            {decision.degraded ? <State of="degraded" says={say("pack.status.degraded")} /> : null}
+            <span>{say("pack.tokens", { n: number(decision.tokens_used, locale) })} · {milliseconds(decision.latency_ms, locale)}</span>
+          </p>
+          <p class="quiet">{[decision.strategy, ...decision.detected_signals].join(" · ").replaceAll("_", " ")}</p>
+          <p class="item-head">
+            <a href={address("message", [turn.message_id])}>{say("inspect.message")}</a>
+            <a href={address("pack", [turn.message_id])}>{say("inspect.title")}</a>
+          </p>
+        </div>
+      )}
     </li>
   );
 }

@@ -1,123 +1,129 @@
-/** Decisions by day: depths, budgets, latencies, corrections; as charts and as a table. */
+/** Decisions by day or by hour: depths, budgets, latencies, corrections; as charts and as a table; and the latest. */
 
-import { decisions } from "../data/api.ts";
+import { conversations, decisions } from "../data/api.ts";
+import { slotsOf } from "../data/days.ts";
+import type { Slot } from "../data/days.ts";
 import { useLoaded } from "../data/loading.ts";
-import { everyDay } from "../data/days.ts";
 import { address } from "../data/routes.ts";
 import { milliseconds, number, time } from "../data/text.ts";
-import type { DecisionDay, DecisionsShown } from "../data/types.ts";
+import type { DecisionsShown } from "../data/types.ts";
 import { useSpeech } from "../language/say.ts";
 import type { Speaker } from "../language/say.ts";
 import { Bars, Curves } from "../parts/charts.tsx";
 import type { Series } from "../parts/charts.tsx";
-import { Badge } from "../parts/small.tsx";
-import { Waiting } from "./Pack.tsx";
+import { Empty, Find, Grid } from "../parts/lists.tsx";
+import { Depth } from "../parts/marks.tsx";
+import { Days, State, Waiting } from "../parts/small.tsx";
 
-const SPANS = [7, 30, 90];
 const LEVELS = ["D0", "D1", "D2", "D3", "D4"];
+const MOST = 200;
 
-export function Decisions({ days }: { days: number }) {
+export function Decisions({ query }: { query: URLSearchParams }) {
   const { say } = useSpeech();
-  const { value, why } = useLoaded(() => decisions(days), [days]);
+  const [days, level, user] = [Number(query.get("days") ?? 30), query.get("level") ?? "", query.get("user") ?? ""];
+  const { value, why } = useLoaded((signal) => decisions({ days, level, user, limit: MOST }, signal), [days, level, user]);
+  const to = (changed: Record<string, string>): string => address("decisions", [], { days: `${days}`, level, user, ...changed });
   return (
     <div class="decisions">
-      <h1>{say("decisions.title")}</h1>
-      <nav class="chips" aria-label={say("decisions.days")}>
-        {say("decisions.days")}
-        {SPANS.map((each) => (
-          <a key={each} href={address("decisions", [], { days: `${each}` })} aria-current={each === days ? "true" : undefined}>{each}</a>
-        ))}
-      </nav>
-      {value === null ? <Waiting why={why} /> : value.days.length === 0 ? <p class="quiet">{say("decisions.none")}</p> : <Shown of={{ ...value, days: everyDay(value.days) }} />}
+      <div class="page-head">
+        <h1>{say("decisions.title")}</h1>
+        <Days of={days} to={(each) => to({ days: `${each}` })} />
+        <label class="beside">{say("pack.level")}
+          <select name="level" value={level} onChange={(event) => { location.hash = to({ level: event.currentTarget.value }); }}>
+            <option value="">{say("decisions.every")}</option>
+            {LEVELS.map((each) => <option key={each} value={each}>{each}</option>)}
+          </select>
+        </label>
+        <Find key={user} label={say("decisions.user")} text={user} go={(text) => { location.hash = to({ user: text }); }} />
+      </div>
+      {value === null ? <Waiting why={why} /> : value.days.length === 0 ? (
+        <Empty title={say("decisions.none")}><p><a class="button main" href={address("ask")}>{say("conversations.ask")}</a></p></Empty>
+      ) : <Shown of={value} days={days} />}
     </div>
   );
 }
 
-function Shown({ of }: { of: DecisionsShown }) {
+function Shown({ of, days }: { of: DecisionsShown; days: number }) {
   const { say } = useSpeech();
-  const levels: Series[] = LEVELS.map((name, at) => ({ name, kind: `depth${at}`, of: (day) => day.depths[name] ?? 0 }));
+  const slots = slotsOf(of);
+  const levels: Series[] = LEVELS.map((name, at) => ({ name, kind: `depth${at}`, of: (slot) => slot.depths[name] ?? 0 }));
   return (
     <>
       <div class="charts">
-        <Bars title={say("decisions.depths")} days={of.days} series={levels} />
-        <Curves title={say("decisions.tokens")} days={of.days} series={[
-          { name: say("decisions.median"), kind: "one", of: (day) => day.tokens.p50 },
-          { name: say("decisions.mean"), kind: "two", of: (day) => day.tokens.mean },
+        <Bars title={say("decisions.depths")} slots={slots} series={levels} />
+        <Curves title={say("decisions.tokens")} slots={slots} series={[
+          { name: say("decisions.median"), kind: "one", of: (slot) => slot.tokens.p50 },
+          { name: say("decisions.mean"), kind: "two", of: (slot) => slot.tokens.mean },
         ]} />
-        <Curves title={say("decisions.latency")} days={of.days} series={[
-          { name: say("decisions.median"), kind: "one", of: (day) => day.latency_ms.p50 },
-          { name: say("decisions.p95"), kind: "two", of: (day) => day.latency_ms.p95 },
+        <Curves title={say("decisions.latency")} slots={slots} series={[
+          { name: say("decisions.median"), kind: "one", of: (slot) => slot.latency_ms.p50 },
+          { name: say("decisions.p95"), kind: "two", of: (slot) => slot.latency_ms.p95 },
         ]} />
-        <Bars title={say("decisions.faults")} days={of.days} series={[
-          { name: say("decisions.corrections"), kind: "one", of: (day) => day.corrections },
-          { name: say("decisions.degraded"), kind: "two", of: (day) => day.degraded },
+        <Bars title={say("decisions.faults")} slots={slots} series={[
+          { name: say("decisions.corrections"), kind: "one", of: (slot) => slot.corrections },
+          { name: say("decisions.degraded"), kind: "two", of: (slot) => slot.degraded },
         ]} />
       </div>
       <details>
         <summary>{say("decisions.table")}</summary>
-        <DayTable days={of.days} />
+        <SlotTable slots={slots} hourly={of.hours !== undefined} />
       </details>
-      <Latest of={of.latest} />
+      <Latest of={of.latest} days={days} />
     </>
   );
 }
 
-function DayTable({ days }: { days: readonly DecisionDay[] }) {
+function SlotTable({ slots, hourly }: { slots: readonly Slot[]; hourly: boolean }) {
   const speech = useSpeech();
   const { say, locale } = speech;
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label={say("decisions.table")}>
-      <table>
-        <thead><tr>{columns(speech).map((name) => <th key={name} scope="col" class="n">{name}</th>)}</tr></thead>
-        <tbody>
-          {days.map((day) => (
-            <tr key={day.day}>
-              <th scope="row">{day.day}</th>
-              {[
-                day.messages, ...LEVELS.map((level) => day.depths[level] ?? 0), day.tokens.p50, day.tokens.mean,
-                day.latency_ms.p50, day.latency_ms.p95, day.corrections, day.degraded,
-              ].map((value, at) => <td key={at} class="n">{number(value, locale)}</td>)}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Grid name={say("decisions.table")} heads={[say(hourly ? "decisions.hour" : "decisions.day"), ...columns(speech).map((name) => ({ name, n: true }))]}>
+      {slots.map((slot) => (
+        <tr key={slot.at}>
+          <th scope="row" class="nowrap">{slot.at}</th>
+          {[
+            slot.messages, ...LEVELS.map((level) => slot.depths[level] ?? 0), slot.tokens.p50, slot.tokens.mean,
+            slot.latency_ms.p50, slot.latency_ms.p95, slot.corrections, slot.degraded,
+          ].map((value, at) => <td key={at} class="n">{number(value, locale)}</td>)}
+        </tr>
+      ))}
+    </Grid>
   );
 }
 
 function columns({ say }: Speaker): string[] {
   return [
-    say("decisions.day"), say("decisions.messages"), ...LEVELS,
+    say("decisions.messages"), ...LEVELS,
     `${say("tokens")}, ${say("decisions.median")}`, `${say("tokens")}, ${say("decisions.mean")}`,
     `ms, ${say("decisions.median")}`, `ms, ${say("decisions.p95")}`,
     say("decisions.corrections"), say("decisions.degraded"),
   ];
 }
 
-function Latest({ of }: { of: DecisionsShown["latest"] }) {
+function Latest({ of, days }: { of: DecisionsShown["latest"]; days: number }) {
   const { say, locale } = useSpeech();
+  const talks = useLoaded((signal) => conversations({ q: "", days, offset: 0, limit: MOST }, signal).catch(() => null), [days]).value;
+  const titles = new Map((talks?.conversations ?? []).map((each) => [`${each.client_id} ${each.conversation_id}`, each.title]));
+  const heads = [
+    say("decisions.at"), say("pack.level"), say("ask.question"), { name: say("tokens"), n: true }, { name: say("pack.latency"), n: true },
+    say("state"), say("conversation.title"),
+  ];
   return (
     <section class="block">
       <h2>{say("decisions.latest")}</h2>
-      <table>
-        <thead><tr>
-          <th scope="col">{say("decisions.at")}</th><th scope="col">{say("pack.level")}</th><th scope="col">{say("ask.question")}</th>
-          <th scope="col" class="n">{say("tokens")}</th><th scope="col" class="n">{say("pack.latency")}</th>
-          <th scope="col">{say("conversation.title")}</th>
-        </tr></thead>
-        <tbody>
-          {of.map((each) => (
-            <tr key={each.message_id}>
-              <td class="nowrap">{time(each.at, locale)}</td>
-              <td><Badge kind="level">{each.level}</Badge>{each.degraded ? <span class="quiet"> {say("pack.status.degraded")}</span> : null}</td>
-              <td><a href={address("message", [each.message_id])}>{each.question ?? each.message_id}</a></td>
-              <td class="n">{number(each.tokens, locale)}</td>
-              <td class="n nowrap">{milliseconds(each.latency_ms, locale)}</td>
-              <td><a href={address("conversation", [each.conversation_id], { client: each.client_id ?? "" })}>{each.conversation_id}</a></td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Grid name={say("decisions.latest")} heads={heads}>
+        {of.map((each) => (
+          <tr key={`${each.conversation_id} ${each.message_id}`} class={`depth-row ${each.level.toLowerCase()}`}>
+            <td class="nowrap">{time(each.at, locale)}</td>
+            <td><Depth of={each.level} /></td>
+            <th scope="row" class="title"><a href={address("message", [each.message_id])}>{each.question ?? each.message_id}</a></th>
+            <td class="n">{number(each.tokens, locale)}</td>
+            <td class="n nowrap">{milliseconds(each.latency_ms, locale)}</td>
+            <td>{each.degraded ? <State of="degraded" says={say("pack.status.degraded")} /> : <State of="complete" says={say("pack.status.complete")} />}</td>
+            <td class="title"><a href={address("conversation", [each.conversation_id], { client: each.client_id ?? "" })}>{titles.get(`${each.client_id} ${each.conversation_id}`) ?? each.conversation_id}</a></td>
+          </tr>
+        ))}
+      </Grid>
     </section>
   );
 }

@@ -6,8 +6,7 @@ import { lag, pause } from "../data/api.ts";
 import { number } from "../data/text.ts";
 import type { GroupLag } from "../data/types.ts";
 import { useSpeech } from "../language/say.ts";
-import { State } from "../parts/small.tsx";
-import { Waiting } from "./Pack.tsx";
+import { State, Waiting } from "../parts/small.tsx";
 
 const EVERY_MS = 2000;
 const FINE: Record<string, string> = { OK: "ok", WARN: "warn" };
@@ -48,15 +47,34 @@ export function Lag({ announce }: { announce: (text: string) => void }) {
         <span class="quiet">{say("lag.how")}</span>
       </p>
       {why !== null || groups === null ? <Waiting why={why} /> : null}
-      {groups === null ? null : <><Groups of={groups} /><Partitions of={groups} /></>}
+      {groups === null ? null : <Shown of={groups} />}
     </div>
   );
 }
 
-function Groups({ of }: { of: readonly GroupLag[] }) {
+/** One line when all is well, else the groups. */
+function Shown({ of }: { of: readonly GroupLag[] }) {
+  const { say, locale } = useSpeech();
+  const behind = of.filter((each) => each.status !== "OK");
+  const records = of.reduce((sum, each) => sum + each.lag, 0);
+  return (
+    <>
+      {behind.length === 0 ? (
+        <p class="well"><State of="ok" says={say("lag.well", { n: of.length, records: number(records, locale) })} /></p>
+      ) : <Groups of={behind} />}
+      <details>
+        <summary>{say("lag.everyGroup", { n: of.length })}</summary>
+        <Groups of={of} every />
+      </details>
+      <Partitions of={of} />
+    </>
+  );
+}
+
+function Groups({ of, every }: { of: readonly GroupLag[]; every?: boolean }) {
   const { say, locale } = useSpeech();
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label={say("lag.groups")}>
+    <div class="scroll" tabIndex={0} role="region" aria-label={say(every ? "lag.groups" : "lag.behind")}>
       <table>
         <thead><tr>
           <th scope="col">{say("lag.group")}</th><th scope="col">{say("state")}</th><th scope="col" class="n">{say("lag.records")}</th>
@@ -64,7 +82,7 @@ function Groups({ of }: { of: readonly GroupLag[] }) {
         </tr></thead>
         <tbody>
           {of.map((each) => (
-            <tr key={each.group} data-group={each.group}>
+            <tr key={each.group} data-group={every ? undefined : each.group}>
               <th scope="row">{each.group}</th>
               <td><Status of={each.status} /></td>
               <td class="n">{number(each.lag, locale)}</td>

@@ -4,14 +4,18 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { pack as packOf } from "../data/api.ts";
 import { useMessage } from "../data/following.ts";
+import { useLoaded } from "../data/loading.ts";
 import type { Touched } from "../data/following.ts";
 import type { MessageReducer } from "../data/reducer.ts";
 import { address } from "../data/routes.ts";
-import type { Picture } from "../data/types.ts";
+import { milliseconds } from "../data/text.ts";
+import type { ContextPack, Picture } from "../data/types.ts";
 import { useSpeech } from "../language/say.ts";
 import type { Speaker } from "../language/say.ts";
 import { Details } from "../parts/details.tsx";
-import { PackBudget } from "../parts/pack.tsx";
+import { Depth } from "../parts/marks.tsx";
+import { isOver } from "../parts/pack.tsx";
+import { Budget } from "../parts/prompt.tsx";
 import { Slider } from "../parts/slider.tsx";
 import { State } from "../parts/small.tsx";
 import { Tree } from "../tree/Tree.tsx";
@@ -32,6 +36,8 @@ export function Message({ id, chosen, announce }: { id: string; chosen: string; 
   const { reducer, version } = followed;
   const picture = useMemo(() => (at === null ? reducer.picture : reducer.after(at)), [reducer, version, at]);
   const rows = useMemo(() => rowsOf(picture, opened), [reducer, version, at, opened]);
+  const over = isOver(picture.pack);
+  const whole = useLoaded<ContextPack | null>(async (signal) => (over ? packOf(id, signal) : null), [id, over]).value;
   const shown = rows.find((row) => row.id === active) ?? rows.find((row) => row.id === "answer") ?? rows[0];
 
   useEffect(() => setAt(null), [id]);
@@ -51,8 +57,8 @@ export function Message({ id, chosen, announce }: { id: string; chosen: string; 
 
   return (
     <div class="message">
-      <Head id={id} picture={picture} connection={followed.connection} why={followed.why} reducer={reducer} announce={announce} />
-      <Slider at={at} of={reducer.history.length} set={setAt} />
+      <Head id={id} picture={picture} connection={followed.connection} why={followed.why} reducer={reducer} announce={announce} whole={over ? whole : null} />
+      <Slider at={at} of={reducer.history.length} set={setAt} id={id} />
       <div class="split">
         <section class="side" aria-labelledby="tree-title">
           <div class="side-head">
@@ -82,7 +88,7 @@ export function Message({ id, chosen, announce }: { id: string; chosen: string; 
           aria-label={say("message.details")}
           onKeyDown={(event) => event.key === "Escape" && focusTree()}
         >
-          <Details row={shown as Row | undefined} picture={picture} unknown={followed.connection === "unknown"} />
+          <Details row={shown as Row | undefined} picture={picture} whole={over ? whole : null} unknown={followed.connection === "unknown"} />
         </div>
       </div>
     </div>
@@ -96,16 +102,17 @@ interface HeadProps {
   why: string | null;
   reducer: MessageReducer;
   announce: (text: string) => void;
+  whole: ContextPack | null;
 }
 
-function Head({ id, picture, connection, why, reducer, announce }: HeadProps) {
+function Head({ id, picture, connection, why, reducer, announce, whole }: HeadProps) {
   const speech = useSpeech();
   const { say, word } = speech;
   const { pack, cognition } = picture;
   const question = pack?.question ?? cognition?.question ?? "";
   const save = async (): Promise<void> => {
-    const whole = await packOf(id).catch(() => null);
-    saved(`${id}.json`, { message_id: id, states: picture, events: reducer.history, pack: whole });
+    const pack = await packOf(id).catch(() => null);
+    saved(`${id}.json`, { message_id: id, states: picture, events: reducer.history, pack });
     announce(say("message.exported"));
   };
   return (
@@ -113,17 +120,17 @@ function Head({ id, picture, connection, why, reducer, announce }: HeadProps) {
       <h1>{question || `${say("message.title")} ${id}`}</h1>
       <p class="facts">
         <span class={`link ${connection}`} role="status">{word("connection.", connection)}</span>
-        {pack?.level ? <span>{say("pack.level")} <b>{pack.level}</b></span> : null}
+        {pack?.level ? <Depth of={pack.level} /> : null}
         {pack ? <span>{say("pack")} <State of={pack.status} says={word("pack.status.", pack.status)} /></span> : null}
+        {pack?.budget?.latency_ms ? <span>{milliseconds(pack.budget.latency_ms, speech.locale)}</span> : null}
         {cognition ? <span>{say("answer")} <State of={cognition.failed ? "failed" : cognition.status} says={statusOf(cognition, speech)} /></span> : null}
-        <code class="quiet">{id}</code>
         <span class="spacer" />
         <a href={address("pack", [id])}>{say("message.inspect")}</a>
         <a href={address("ask", [], { q: question, not: pack?.level ?? "" })}>{say("message.again")}</a>
         <button type="button" class="small" onClick={() => void save()}>{say("message.export")}</button>
       </p>
       {why ? <p class="problem" role="alert">{why}</p> : null}
-      {pack ? <PackBudget pack={pack} /> : null}
+      {whole ? <Budget pack={whole} /> : null}
     </header>
   );
 }

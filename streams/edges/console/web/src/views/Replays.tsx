@@ -7,9 +7,12 @@ import { useLoaded } from "../data/loading.ts";
 import { address } from "../data/routes.ts";
 import { milliseconds, number } from "../data/text.ts";
 import type { ReplayChange, ReplayDifference } from "../data/types.ts";
+import type { Key } from "../language/en.ts";
 import { useSpeech } from "../language/say.ts";
-import { Badge, Block, Fields } from "../parts/small.tsx";
-import { Waiting } from "./Pack.tsx";
+import { Empty, Grid } from "../parts/lists.tsx";
+import type { Head } from "../parts/lists.tsx";
+import { Depth } from "../parts/marks.tsx";
+import { Block, Fields, Waiting } from "../parts/small.tsx";
 
 export function Replays() {
   const { say, locale } = useSpeech();
@@ -17,8 +20,8 @@ export function Replays() {
   return (
     <div class="replays">
       <h1>{say("replays.title")}</h1>
-      {value === null ? <Waiting why={why} /> : value.replays.length === 0 ? <p class="quiet">{say("replays.none")}</p> : (
-        <Grid name={say("replays.title")} heads={[say("replays.replay"), say("replays.topics"), say("lag.records")]} numbers={1}>
+      {value === null ? <Waiting why={why} /> : value.replays.length === 0 ? <Nothing /> : (
+        <Grid name={say("replays.title")} heads={[say("replays.replay"), say("replays.topics"), { name: say("lag.records"), n: true }]}>
           {value.replays.map((each) => (
             <tr key={each.replay_id}>
               <th scope="row"><a href={address("replay", [each.replay_id])}>{each.replay_id}</a></th>
@@ -29,6 +32,16 @@ export function Replays() {
         </Grid>
       )}
     </div>
+  );
+}
+
+function Nothing() {
+  const { say } = useSpeech();
+  return (
+    <Empty title={say("replays.none")}>
+      <p>{say("replays.how")}</p>
+      <pre class="text">fathom replay --mode reprocess --execute</pre>
+    </Empty>
   );
 }
 
@@ -57,6 +70,7 @@ export function Replay({ id, against }: { id: string; against: string }) {
 function Shown({ of }: { of: ReplayDifference }) {
   const { say, locale } = useSpeech();
   const both = (was: number | null, now: number | null, shown = (value: number | null) => number(value, locale)): string => `${shown(was)} → ${shown(now)}`;
+  const counted = (...names: Key[]): Head[] => names.map((name) => ({ name: say(name), n: true }));
   const timed = (value: number | null): string => milliseconds(value, locale);
   const rows = (table: ReplayDifference["items"], columns: readonly string[]): ComponentChildren =>
     Object.entries(table).map(([name, counts]) => (
@@ -77,18 +91,18 @@ function Shown({ of }: { of: ReplayDifference }) {
       <div class="charts">
         <Block title={say("replays.depths")}>
           {of.depths.length === 0 ? <p class="quiet">{say("replays.same")}</p> : (
-            <Grid name={say("replays.depths")} heads={[say("replays.was"), say("replays.now"), say("decisions.messages")]} numbers={1}>
+            <Grid name={say("replays.depths")} heads={[say("replays.was"), say("replays.now"), { name: say("decisions.messages"), n: true }]}>
               {of.depths.map((each) => (
-                <tr key={`${each.was}${each.now}`}><td><Badge kind="level">{each.was}</Badge></td><td><Badge kind="level">{each.now}</Badge></td><td class="n">{number(each.messages, locale)}</td></tr>
+                <tr key={`${each.was}${each.now}`}><td><Depth of={each.was} /></td><td><Depth of={each.now} /></td><td class="n">{number(each.messages, locale)}</td></tr>
               ))}
             </Grid>
           )}
         </Block>
         <Block title={say("node.sources")}>
-          <Grid name={say("node.sources")} heads={[say("source"), say("replays.was"), say("replays.now")]} numbers={2}>{rows(of.sources, ["was", "now"])}</Grid>
+          <Grid name={say("node.sources")} heads={[say("source"), ...counted("replays.was", "replays.now")]}>{rows(of.sources, ["was", "now"])}</Grid>
         </Block>
         <Block title={say("items")}>
-          <Grid name={say("items")} heads={[say("section"), say("kept"), say("replays.gained"), say("replays.lost")]} numbers={3}>{rows(of.items, ["kept", "gained", "lost"])}</Grid>
+          <Grid name={say("items")} heads={[say("section"), ...counted("kept", "replays.gained", "replays.lost")]}>{rows(of.items, ["kept", "gained", "lost"])}</Grid>
         </Block>
       </div>
       <Block title={say("replays.messages")}>
@@ -119,23 +133,4 @@ function Changes({ of }: { of: readonly ReplayChange[] }) {
 function changed(sources: readonly string[], items: ReplayChange["items_lost"], evidence: string | null): ComponentChildren {
   const lines = [...(evidence === null ? [] : [evidence]), ...sources, ...items.map((each) => `${each.section}: ${each.title}`)];
   return lines.length === 0 ? null : <ul class="lines">{lines.map((each, at) => <li key={at}>{each}</li>)}</ul>;
-}
-
-interface GridProps {
-  name: string;
-  heads: readonly string[];
-  numbers?: number;
-  children: ComponentChildren;
-}
-
-/** A table that scrolls by itself; its last `numbers` columns are numbers. */
-function Grid({ name, heads, numbers = 0, children }: GridProps) {
-  return (
-    <div class="scroll" tabIndex={0} role="region" aria-label={name}>
-      <table>
-        <thead><tr>{heads.map((head, at) => <th key={head} scope="col" class={at >= heads.length - numbers ? "n" : ""}>{head}</th>)}</tr></thead>
-        <tbody>{children}</tbody>
-      </table>
-    </div>
-  );
 }
