@@ -36,6 +36,7 @@ LONG_S = 30.0
 MANY = 5_000
 # Where a held stream stops.
 STOPS = ("PACK_PLANNED", "COGRAG_RETRIEVAL_START")
+PACKS = {"D1": "d1-trimmed-pt", "D2": "d2-degraded-en"}
 EXAMPLES = ROOT / "schemas" / "examples"
 
 
@@ -155,7 +156,7 @@ class Stub:
         if message not in self.records and message != "old":
             return JSONResponse({"title": "Not Found", "detail": f"no pack of a message {message!r}"}, 404)
         level = asked.get("max_depth", "D3")
-        pack = example(f"context-packs.out/{'d1-trimmed-pt' if level == 'D1' else 'd3-claims-pt'}.json")
+        pack = example(f"context-packs.out/{PACKS.get(level, 'd3-claims-pt')}.json")
         told = {"message_id": message, "query": asked.get("content", pack["query"]), "depth_level": level}
         return JSONResponse({**pack, **told})
 

@@ -104,6 +104,20 @@ test("a message shows the text of the prompt by class of memory, what was left o
   });
 });
 
+test("what timed out is told from what was not searched, and is degraded", async () => {
+  await at("/ask?q=How+do+I+reset+it%3F&not=D2", async (page) => {
+    await page.getByLabel("Depth").selectOption("D2");
+    await page.getByLabel("Compare with").selectOption("D1");
+    await page.getByRole("button", { name: "Ask", exact: true }).click();
+    const decided = page.getByRole("region", { name: "What was decided" });
+    const said = await decided.innerText();
+    assert.match(said, /Evidence\s+part of memory timed out/);
+    assert.match(said, /Past conversations\s+timed out\s+1 item, 22 tokens/);
+    assert.match(said, /Knowledge\s+\d items?, \d+ tokens\s+not searched/);
+    await screen(page, "compare-timeout");
+  });
+});
+
 test("what a pack left out is named, measured by the lowest score that was kept, and never a bare id", async () => {
   await at("/ask?q=Qual+o+prazo%3F", async (page) => {
     await page.getByText("Options: user").click();
@@ -159,9 +173,13 @@ test("facts are found, added, corrected, confirmed and taken back; a conflict sh
 test("memory is searched from every page, and by kind", async () => {
   await at("/lag", async (page) => {
     const box = page.getByRole("searchbox", { name: "Search memory" });
-    await box.fill("refunds");
+    await page.getByRole("heading", { name: "Lag of consumer groups" }).waitFor();
+    await page.keyboard.press("/");
+    await page.keyboard.type("refunds");
     await box.press("Enter");
     await page.getByText("4 results").waitFor();
+    assert.equal(await page.title(), "Search · Fathom console");
+    assert.equal(await page.locator("#said").innerText(), "Search"); // read out
     const results = page.locator(".result");
     assert.match(await results.first().innerText(), /Knowledge[\s\S]*document[\s\S]*The team lead approves refunds\. <img[\s\S]*0\.81\s+42 tokens/);
     await screen(page, "search-light");
@@ -235,7 +253,8 @@ for (const width of [360, 700, 1400]) {
       for (const view of views) {
         await page.goto(`${URL_OF}/console/#${view}`);
         await page.locator("main h1, main h2").first().waitFor();
-        await page.waitForLoadState("networkidle");
+        await page.getByText("Loading…").first().waitFor({ state: "detached" });
+        if (view.startsWith("/message")) await page.locator(".link.ended").waitFor();
         const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
         assert.ok(over <= 0, `${view || "/"}: ${over} px too wide`);
         if (width === 360) await screen(page, `narrow-${view.split(/[/?]/)[1] || "conversations"}`);

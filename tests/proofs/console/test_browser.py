@@ -22,7 +22,7 @@ def test_the_page_shows_all_that_is_told_and_is_used_by_keyboard(browser: dict[s
 @pytest.mark.covers("AC-80")
 def test_the_lists_are_searched_paged_and_edited_at_every_width(browser: dict[str, str]) -> None:
     with stub.serving() as url:
-        said = run("lists.test.mjs", 14, browser, "lists", CONSOLE_URL=url, CONSOLE_TOKEN=stub.TOKEN)
+        said = run("lists.test.mjs", 16, browser, "lists", CONSOLE_URL=url, CONSOLE_TOKEN=stub.TOKEN)
     print(next(line for line in said.splitlines() if line.startswith("measured ")))
 
 

@@ -9,7 +9,7 @@ import { forgetToken, keepToken, prefer, preference, token, tokenFromAddress } f
 import { Speech, languageOf, speaker, useSpeech } from "./language/say.ts";
 import type { Language } from "./language/say.ts";
 import { Empty } from "./parts/lists.tsx";
-import { Mark, SCHEMES, Top } from "./parts/top.tsx";
+import { BELOW, Mark, SCHEMES, Top } from "./parts/top.tsx";
 import type { Scheme } from "./parts/top.tsx";
 import { Ask } from "./views/Ask.tsx";
 import { Compare } from "./views/Compare.tsx";
@@ -45,10 +45,14 @@ export function App() {
     onRefusedToken(() => { setHeld(null); setRefused(true); });
     return () => removeEventListener("hashchange", changed);
   }, []);
+  const name = speech.word("nav.", BELOW[route.view] ?? route.view) || speech.say("unknown");
+  const first = useRef(true);
   useEffect(() => {
     document.documentElement.lang = language;
-    document.title = speech.say("title");
-  }, [language]);
+    document.title = `${name} · ${speech.say("title")}`;
+    if (!first.current) setLive(name);
+    first.current = false;
+  }, [language, name]);
   useEffect(() => { document.documentElement.dataset["scheme"] = scheme; }, [scheme]);
 
   return (

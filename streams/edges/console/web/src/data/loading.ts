@@ -9,12 +9,12 @@ export interface Loaded<T> {
   why: string | null;
 }
 
-/** The value of a call, which is made again when `of` changes. */
-export function useLoaded<T>(load: (signal: AbortSignal) => Promise<T>, of: readonly unknown[]): Loaded<T> {
+/** The value of a call, which is made again when `of` changes; with `keep` the one before stays until the next is there. */
+export function useLoaded<T>(load: (signal: AbortSignal) => Promise<T>, of: readonly unknown[], keep = false): Loaded<T> {
   const [loaded, setLoaded] = useState<Loaded<T>>({ value: null, why: null });
   useEffect(() => {
     const ending = new AbortController();
-    setLoaded({ value: null, why: null });
+    setLoaded((before) => ({ value: keep ? before.value : null, why: null }));
     load(ending.signal).then(
       (value) => !ending.signal.aborted && setLoaded({ value, why: null }),
       (error: unknown) => {

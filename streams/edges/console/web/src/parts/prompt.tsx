@@ -1,5 +1,7 @@
 /** The text of a prompt, each source in the colour of its class with its tokens in the margin; what was left out. */
 
+import { useState } from "preact/hooks";
+
 import { floorOf, piecesOf, tokensByClass } from "../data/prompt.ts";
 import { number } from "../data/text.ts";
 import type { ContextPack } from "../data/types.ts";
@@ -12,15 +14,27 @@ export function Prompt({ pack, only }: { pack: ContextPack; only?: string }) {
   const pieces = piecesOf(pack).filter((piece) => only === undefined || piece.of === only);
   if (pieces.length === 0) return null;
   return (
-    <div class="prompt" tabIndex={0} role="region" aria-label={say("inspect.text")}>
-      {pieces.map((piece, at) => (
-        <div key={at} class={`piece m-${piece.of}${piece.text.startsWith("## ") ? " heading" : ""}`}>
-          <pre>{piece.text}</pre>
-          <span class="margin">{piece.tokens === null ? "" : number(piece.tokens, locale)}</span>
-        </div>
-      ))}
+    <div class="copied">
+      {only === undefined ? <Copy text={pack.text ?? ""} /> : null}
+      <div class="prompt" tabIndex={0} role="region" aria-label={say("inspect.text")}>
+        {pieces.map((piece, at) => (
+          <div key={at} class={`piece m-${piece.of}${piece.text.startsWith("## ") ? " heading" : ""}`}>
+            <pre>{piece.text}</pre>
+            <span class="margin">{piece.tokens === null ? "" : number(piece.tokens, locale)}</span>
+          </div>
+        ))}
+      </div>
     </div>
   );
+}
+
+/** A browser copies for a page of this machine or behind TLS only. */
+function Copy({ text }: { text: string }) {
+  const { say } = useSpeech();
+  const [done, setDone] = useState(false);
+  if (!isSecureContext) return null;
+  const copy = (): void => void navigator.clipboard.writeText(text).then(() => setDone(true), () => setDone(false));
+  return <button type="button" class="small" onClick={copy}>{say(done ? "prompt.copied" : "prompt.copy")}</button>;
 }
 
 /** What of the budget each class takes: the one place that says the tokens of a pack. */

@@ -1,6 +1,6 @@
 /** What stands on every page: the mark, a search of memory, the views, and how the page looks. */
 
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 
 import { address } from "../data/routes.ts";
 import type { Route } from "../data/routes.ts";
@@ -36,8 +36,8 @@ const VIEWS = [
     ["replays", "nav.replays", "M3 8a5 5 0 1 0 1.6-3.700M3 2.500v3h3"],
   ]],
 ] as const;
-// A page that stands below another.
-const BELOW: Readonly<Record<string, string>> = { conversation: "conversations", message: "conversations", pack: "conversations", compare: "ask", replay: "replays" };
+/** The page of the bar below which another one stands. */
+export const BELOW: Readonly<Record<string, string>> = { conversation: "conversations", message: "conversations", pack: "conversations", compare: "ask", replay: "replays" };
 
 export function Top(given: BarProps) {
   const { say } = useSpeech();
@@ -84,9 +84,20 @@ export function Mark() {
 function SearchBox({ text }: { text: string }) {
   const { say } = useSpeech();
   const [typed, setTyped] = useState(text);
+  const box = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    const press = (event: KeyboardEvent): void => {
+      const isTyping = event.target instanceof Element && event.target.closest("input, textarea, select, [role=tree]") !== null;
+      if (event.key !== "/" || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      box.current?.focus();
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  }, []);
   return (
     <form class="everywhere" role="search" onSubmit={(event) => { event.preventDefault(); if (typed.trim()) location.hash = address("search", [], { q: typed.trim() }); }}>
-      <input type="search" name="everywhere" aria-label={say("search.everywhere")} placeholder={say("search.everywhere")} value={typed} onInput={(event) => setTyped(event.currentTarget.value)} />
+      <input type="search" name="everywhere" ref={box} aria-keyshortcuts="/" aria-label={say("search.everywhere")} placeholder={`${say("search.everywhere")}  /`} value={typed} onInput={(event) => setTyped(event.currentTarget.value)} />
     </form>
   );
 }

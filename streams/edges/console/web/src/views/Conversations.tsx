@@ -15,7 +15,7 @@ const PAGE = 50;
 export function Conversations({ query }: { query: URLSearchParams }) {
   const { say } = useSpeech();
   const [q, days, offset] = [query.get("q") ?? "", Number(query.get("days") ?? 30), Number(query.get("offset") ?? 0)];
-  const { value, why } = useLoaded((signal) => conversations({ q, days, offset, limit: PAGE }, signal), [q, days, offset]);
+  const { value, why } = useLoaded((signal) => conversations({ q, days, offset, limit: PAGE }, signal), [q, days, offset], true);
   const to = (changed: Record<string, string>): string => address("conversations", [], { q, days: `${days}`, ...changed });
   return (
     <div class="conversations">

@@ -21,7 +21,7 @@ const MOST = 200;
 export function Decisions({ query }: { query: URLSearchParams }) {
   const { say } = useSpeech();
   const [days, level, user] = [Number(query.get("days") ?? 30), query.get("level") ?? "", query.get("user") ?? ""];
-  const { value, why } = useLoaded((signal) => decisions({ days, level, user, limit: MOST }, signal), [days, level, user]);
+  const { value, why } = useLoaded((signal) => decisions({ days, level, user, limit: MOST }, signal), [days, level, user], true);
   const to = (changed: Record<string, string>): string => address("decisions", [], { days: `${days}`, level, user, ...changed });
   return (
     <div class="decisions">

@@ -15,7 +15,7 @@ export function Documents({ ids, query }: { ids: readonly string[]; query: URLSe
   const { say, locale } = useSpeech();
   const [chosen = ""] = ids;
   const [q, offset] = [query.get("q") ?? "", Number(query.get("offset") ?? 0)];
-  const { value, why } = useLoaded((signal) => documents({ search: q, offset, limit: PAGE }, signal), [q, offset]);
+  const { value, why } = useLoaded((signal) => documents({ search: q, offset, limit: PAGE }, signal), [q, offset], true);
   const heads = [
     say("documents.document"), { name: say("documents.passages"), n: true }, { name: say("documents.packs"), n: true },
     say("documents.used"), say("documents.added"),

@@ -26,7 +26,7 @@ export function Memories({ ids, query, announce }: { ids: readonly string[]; que
   const user = query.get("user") ?? preference("user") ?? "";
   const [q, status, after] = [query.get("q") ?? "", query.get("status") ?? "current", query.get("after") ?? ""];
   const [version, setVersion] = useState(0);
-  const { value, why } = useLoaded((signal) => memories({ user, q, status, after, limit: PAGE }, signal), [user, q, status, after, version]);
+  const { value, why } = useLoaded((signal) => memories({ user, q, status, after, limit: PAGE }, signal), [user, q, status, after, version], true);
   const to = (changed: Record<string, string>, id: readonly string[] = []): string => address("memories", id, { user, q, status, ...changed });
   const changed = (text: string): void => { announce(text); setVersion((count) => count + 1); };
   return (

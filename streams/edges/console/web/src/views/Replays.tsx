@@ -52,16 +52,16 @@ export function Replay({ id, against }: { id: string; against: string }) {
   const known = (others.value?.replays ?? []).map((each) => each.replay_id).filter((each) => each !== id);
   return (
     <div class="replays">
-      <h1>{say("replays.replay")} {id}</h1>
-      <p class="inline">
-        <label>{say("replays.against")}
+      <p class="crumbs"><a href={address("replays")}>{say("replays.all")}</a></p>
+      <div class="page-head">
+        <h1>{say("replays.replay")} {id}</h1>
+        <label class="beside">{say("replays.against")}
           <select name="against" value={against} onChange={(event) => { location.hash = address("replay", [id], { against: event.currentTarget.value }); }}>
             <option value="">{say("replays.recorded")}</option>
             {known.map((each) => <option key={each} value={each}>{each}</option>)}
           </select>
         </label>
-        <a href={address("replays")}>{say("replays.all")}</a>
-      </p>
+      </div>
       {value === null ? <Waiting why={why} /> : <Shown of={value} />}
     </div>
   );
@@ -78,17 +78,19 @@ function Shown({ of }: { of: ReplayDifference }) {
     ));
   return (
     <>
-      <Fields of={[
-        [say("replays.compared"), number(of.compared, locale)],
-        [say("replays.different"), number(of.different, locale)],
-        [say("replays.only"), of.only_replayed > 0 ? number(of.only_replayed, locale) : null],
-        [say("tokens"), both(of.tokens.was, of.tokens.now)],
-        [say("inspect.evidence"), say("replays.changed", { gained: of.evidence.gained, lost: of.evidence.lost })],
-        [say("inspect.degraded"), both(of.degraded.was, of.degraded.now)],
-        [`${say("pack.latency")}, ${say("decisions.median")}`, both(of.latency_ms.was.p50, of.latency_ms.now.p50, timed)],
-        [`${say("pack.latency")}, ${say("decisions.p95")}`, both(of.latency_ms.was.p95, of.latency_ms.now.p95, timed)],
-      ]} />
-      <div class="charts">
+      <div class="figures">
+        <Fields of={[
+          [say("replays.compared"), number(of.compared, locale)],
+          [say("replays.different"), number(of.different, locale)],
+          [say("replays.only"), of.only_replayed > 0 ? number(of.only_replayed, locale) : null],
+          [say("tokens"), both(of.tokens.was, of.tokens.now)],
+          [say("inspect.evidence"), say("replays.changed", { gained: of.evidence.gained, lost: of.evidence.lost })],
+          [say("inspect.degraded"), both(of.degraded.was, of.degraded.now)],
+          [`${say("pack.latency")}, ${say("decisions.median")}`, both(of.latency_ms.was.p50, of.latency_ms.now.p50, timed)],
+          [`${say("pack.latency")}, ${say("decisions.p95")}`, both(of.latency_ms.was.p95, of.latency_ms.now.p95, timed)],
+        ]} />
+      </div>
+      <div class="thirds">
         <Block title={say("replays.depths")}>
           {of.depths.length === 0 ? <p class="quiet">{say("replays.same")}</p> : (
             <Grid name={say("replays.depths")} heads={[say("replays.was"), say("replays.now"), { name: say("decisions.messages"), n: true }]}>
