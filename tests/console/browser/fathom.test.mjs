@@ -181,3 +181,34 @@ test("conversations and decisions over time tell of the same questions", async (
   assert.deepEqual(problems, []);
   await context.close();
 });
+
+test("the list of conversations, a search and the memories tell of the same", async () => {
+  const { page, context, problems } = await opened(browser, "");
+  const talks = page.getByRole("region", { name: "Conversations" });
+  while (!(await talks.getByRole("link", { name: QUESTION }).count())) { // the graph is written behind the packs
+    await page.waitForTimeout(300);
+    await page.reload();
+  }
+  await talks.getByRole("img", { name: /^Tokens of \d+ packs: last \d+/ }).first().waitFor();
+  await screen(page, "conversations");
+  await page.goto(`${URL_OF}/console/#/search?q=${encodeURIComponent(QUESTION)}`);
+  await page.locator(".result", { hasText: "The team lead approves refunds." }).first().waitFor();
+  await screen(page, "search");
+  await page.goto(`${URL_OF}/console/#/memories?user=maria&status=all`);
+  await page.getByRole("textbox", { name: "A fact to remember" }).fill("My locker code is 7781.");
+  await page.getByRole("button", { name: "Add" }).click();
+  const fact = page.locator("[data-memory]", { hasText: "7781" });
+  while (!(await fact.count())) {
+    await page.waitForTimeout(300);
+    await page.reload();
+  }
+  await fact.getByRole("link").first().click();
+  await page.getByLabel("The value that is right").fill("8123");
+  await page.getByRole("button", { name: "Correct", exact: true }).click();
+  await fact.first().getByText("replaced").waitFor();
+  await page.locator("[data-memory]", { hasText: "8123" }).getByText("holds").waitFor();
+  await page.getByRole("region", { name: "Fact", exact: true }).getByText("corrected to 8123").waitFor();
+  await screen(page, "memories");
+  assert.deepEqual(problems, []);
+  await context.close();
+});

@@ -35,4 +35,4 @@ def test_what_a_running_fathom_makes_of_questions_is_shown_on_apache_kafka(
     if (why := lacking("kafka")) is not None:
         pytest.skip(why)
     with serving("kafka", tmp_path) as site:
-        run("fathom.test.mjs", 6, browser, site.name, **site.environment())
+        run("fathom.test.mjs", 7, browser, site.name, **site.environment())

@@ -33,6 +33,9 @@ class DecisionsQuery(BaseModel):
     days: int = Field(30, ge=1, le=MAX_DAYS, description="how many days, today the last, in UTC")
     limit: int = Field(50, ge=0, le=MAX_LATEST, description="how many of the latest decisions")
     level: DepthLevel | Unsent = Field(None, description="only of this depth")
+    degraded: bool | Unsent = Field(
+        None, description="only those whose pack lacks what a memory did not answer in time, or not"
+    )
     user: Id | Unsent = Field(None, description="only on this user's messages; default: the token's")
 
 
@@ -123,7 +126,11 @@ async def _shown(
     made = await reader.decisions(tenant, whose=whose, since=since, as_of=until, limit=MAX_READ + 1)
     corrections = await reader.corrections(tenant, whose=whose, since=since, as_of=until, limit=MAX_READ + 1)
     complete = len(made) <= MAX_READ and len(corrections) <= MAX_READ
-    made = tuple(each for each in made[:MAX_READ] if query.level in (None, each.level))
+    made = tuple(
+        each
+        for each in made[:MAX_READ]
+        if query.level in (None, each.level) and query.degraded in (None, each.degraded)
+    )
     corrections = corrections[:MAX_READ]
     latest = made[: query.limit]
     asked = await reader.questions(tenant, [each.decision_id for each in latest], until) if latest else {}

@@ -87,10 +87,14 @@ def test_what_is_of_less_than_two_days_is_shown_by_the_hour_too(tmp_path: Path):
     assert "hours" not in shown(tmp_path, graph(*rows, *decided(8, timedelta(hours=48, seconds=1)))).json()
 
 
-def test_decisions_are_narrowed_by_depth_and_by_user(tmp_path: Path):
+def test_decisions_are_narrowed_by_depth_by_user_and_by_what_their_packs_lack(tmp_path: Path):
     deep, other = decided(4, timedelta(0), depth_level=DepthLevel.D3), decided(6, timedelta(0))
     said = other[1]._replace(event=other[1].event.model_copy(update={"user_id": "bia"}))
-    store, whole = graph(*decided(2, timedelta(0)), *deep, other[0], said), {"authorization": f"Bearer {WHOLE}"}
+    lacking = decided(8, timedelta(0), degraded=True)
+    store, whole = (
+        graph(*decided(2, timedelta(0)), *deep, other[0], said, *lacking),
+        {"authorization": f"Bearer {WHOLE}"},
+    )
 
     def ids(query: str) -> list[str]:
         return sorted(each["message_id"] for each in shown(tmp_path, store, query, whole).json()["latest"])
@@ -98,6 +102,7 @@ def test_decisions_are_narrowed_by_depth_and_by_user(tmp_path: Path):
     assert ids("?level=D3") == ["m4"]
     assert ids("?user=bia") == ["m6"]
     assert ids("?user=bia&level=D3") == []
+    assert ids("?degraded=true") == ["m8"]
     assert [day["messages"] for day in shown(tmp_path, store, "?level=D3", whole).json()["days"]] == [1]
     assert detail(shown(tmp_path, store, "?user=bia"), 403)
 

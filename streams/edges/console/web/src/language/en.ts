@@ -272,6 +272,7 @@ export const en = {
 
   "decisions.title": "Decisions",
   "decisions.days": "Days",
+  "decisions.lacking": "only degraded packs",
   "decisions.every": "all",
   "decisions.user": "Of one user",
   "decisions.hour": "Hour (UTC)",

@@ -273,6 +273,7 @@ export const pt: Readonly<Record<Key, string>> = {
 
   "decisions.title": "Decisões",
   "decisions.days": "Dias",
+  "decisions.lacking": "só pacotes degradados",
   "decisions.every": "todas",
   "decisions.user": "De um usuário",
   "decisions.hour": "Hora (UTC)",

@@ -26,7 +26,7 @@ export function PackShown({ pack, whole }: { pack: PackState; whole: ContextPack
       {nodes.length > 0 ? (
         <Block title={say("waterfall")}>
           <Waterfall of={nodes.map((node) => ({ memory: node.node_id, state: node.state, why: node.why, ms: node.latency_ms }))}
-            done={pack.budget?.latency_ms || null} deadline={pack.budget?.deadline_ms} />
+            done={pack.budget?.latency_ms || null} known deadline={pack.budget?.deadline_ms} />
         </Block>
       ) : null}
     </>

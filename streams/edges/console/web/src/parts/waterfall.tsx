@@ -17,12 +17,14 @@ interface WaterfallProps {
   /** When the pack was complete. */
   done?: number | null | undefined;
   deadline?: number | undefined;
+  /** Whether the page says elsewhere when the pack was complete. */
+  known?: boolean;
 }
 
 // A deadline that is farther away than this many times the last answer is named, not drawn to scale.
 const FAR = 2.5;
 
-export function Waterfall({ of, done, deadline }: WaterfallProps) {
+export function Waterfall({ of, done, deadline, known }: WaterfallProps) {
   const { say, word, locale } = useSpeech();
   const last = Math.max(...of.map((each) => each.ms ?? 0), done ?? 0, 1);
   const isFar = deadline !== undefined && deadline > last * FAR;
@@ -57,7 +59,7 @@ export function Waterfall({ of, done, deadline }: WaterfallProps) {
           <tr class="whole">
             <th scope="row">{say("pack")}</th>
             <td class="track"><span class="wait is-whole" style={{ width: share(done) }} />{deadline === undefined || isFar ? null : <span class="deadline" style={{ left: share(deadline) }} />}</td>
-            <td class="n nowrap">{milliseconds(done, locale)}</td>
+            <td class="n nowrap">{known ? "" : milliseconds(done, locale)}</td>
           </tr>
         )}
       </tbody>

@@ -20,9 +20,9 @@ const MOST = 200;
 
 export function Decisions({ query }: { query: URLSearchParams }) {
   const { say } = useSpeech();
-  const [days, level, user] = [Number(query.get("days") ?? 30), query.get("level") ?? "", query.get("user") ?? ""];
-  const { value, why } = useLoaded((signal) => decisions({ days, level, user, limit: MOST }, signal), [days, level, user], true);
-  const to = (changed: Record<string, string>): string => address("decisions", [], { days: `${days}`, level, user, ...changed });
+  const [days, level, user, degraded] = [Number(query.get("days") ?? 30), query.get("level") ?? "", query.get("user") ?? "", query.get("degraded") ?? ""];
+  const { value, why } = useLoaded((signal) => decisions({ days, level, user, degraded, limit: MOST }, signal), [days, level, user, degraded], true);
+  const to = (changed: Record<string, string>): string => address("decisions", [], { days: `${days}`, level, user, degraded, ...changed });
   return (
     <div class="decisions">
       <div class="page-head">
@@ -33,6 +33,10 @@ export function Decisions({ query }: { query: URLSearchParams }) {
             <option value="">{say("decisions.every")}</option>
             {LEVELS.map((each) => <option key={each} value={each}>{each}</option>)}
           </select>
+        </label>
+        <label class="beside check">
+          <input type="checkbox" checked={degraded === "true"} onChange={(event) => { location.hash = to({ degraded: event.currentTarget.checked ? "true" : "" }); }} />
+          {say("decisions.lacking")}
         </label>
         <Find key={user} label={say("decisions.user")} text={user} go={(text) => { location.hash = to({ user: text }); }} />
       </div>
