@@ -16,7 +16,7 @@ const { piecesOf, tokensByClass } = await lib("data/prompt");
 const { slotsOf } = await lib("data/days");
 const { address, routeOf } = await lib("data/routes");
 const { verdictOf } = await lib("data/claims");
-const { sections, stateOf, textOf } = await lib("data/pack");
+const { isUnnamed, named, sections, stateOf, textOf } = await lib("data/pack");
 const records = given("records");
 const states = given("states");
 
@@ -272,6 +272,14 @@ test("the text of every golden pack is whole in its pieces, and each source is o
     const spent = tokensByClass(pack).reduce((sum, [, tokens]) => sum + tokens, 0);
     assert.ok(spent >= pack.total_tokens_estimated, `${spent} of ${pack.total_tokens_estimated}`);
   }
+});
+
+test("what a pack left out is named where its explanation knows it", () => {
+  const state = { pack: { dropped: { a: { item_id: "a", section: "semantic", reason: "budget", tokens: 9 }, b: { item_id: "b", section: "semantic", reason: "budget", tokens: 0 } } }, cognition: null };
+  assert.equal(isUnnamed(state.pack), true);
+  const { pack } = named(state, new Map([["a", "Handbook"]]));
+  assert.deepEqual([pack.dropped.a.title, pack.dropped.b.title, isUnnamed(pack)], ["Handbook", undefined, false]);
+  assert.equal(named(state, null), state);
 });
 
 test("a text that looks like a heading of a source is none", () => {

@@ -1,6 +1,6 @@
 /** A context pack as the console shows it: its items by section, and the state it would have been reduced to. */
 
-import type { ClassState, ContextPack, DroppedItem, KeptItem, PackItem, PackNode, PackState } from "./types.ts";
+import type { ClassState, ContextPack, DroppedItem, KeptItem, PackItem, PackNode, PackState, Picture } from "./types.ts";
 
 /** The sections of a pack, in its order, and the class of memory of each. */
 export const SECTIONS: Readonly<Record<string, string>> = {
@@ -38,6 +38,21 @@ export function sections(pack: ContextPack): Section[] {
 /** Whether an item stands in the text: a user without a profile has an item that says nothing. */
 export function isShown(item: { tokens?: number | undefined; score?: number | undefined }): boolean {
   return Boolean(item.tokens || item.score);
+}
+
+/** Whether something was left out that its memory had sent, and is not named: a pack itself has no titles of it. */
+export function isUnnamed(pack: PackState | null): boolean {
+  return Object.values(pack?.dropped ?? {}).some((item) => item.title === undefined && Boolean(item.tokens));
+}
+
+/** A picture whose left-out items have their titles. */
+export function named(picture: Picture, titles: ReadonlyMap<string, string> | null): Picture {
+  if (titles === null || picture.pack === null) return picture;
+  const dropped = Object.entries(picture.pack.dropped ?? {}).map(([id, item]) => {
+    const title = item.title ?? titles.get(id);
+    return [id, title === undefined ? item : { ...item, title }] as const;
+  });
+  return { ...picture, pack: { ...picture.pack, dropped: Object.fromEntries(dropped) } };
 }
 
 /** What an item says: its text, or the fields that are its own. */

@@ -9,8 +9,12 @@ import { useLoaded } from "../data/loading.ts";
 import { address } from "../data/routes.ts";
 import { time, whyOf } from "../data/text.ts";
 import { useSpeech } from "../language/say.ts";
-import { LOOKS } from "../views/Memories.tsx";
 import { Block, Fields, State, Waiting } from "./small.tsx";
+
+/** How a status looks. */
+export const LOOKS: Readonly<Record<string, string>> = {
+  holds: "ok", confirmed: "verified", contested: "warn", replaced: "skipped", taken_back: "failed",
+};
 
 interface RememberedProps {
   id: string;

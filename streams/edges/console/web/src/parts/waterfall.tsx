@@ -56,7 +56,7 @@ export function Waterfall({ of, done, deadline, known }: WaterfallProps) {
           </tr>
         ))}
         {done === null || done === undefined ? null : (
-          <tr class="whole">
+          <tr>
             <th scope="row">{say("pack")}</th>
             <td class="track"><span class="wait is-whole" style={{ width: share(done) }} />{deadline === undefined || isFar ? null : <span class="deadline" style={{ left: share(deadline) }} />}</td>
             <td class="n nowrap">{known ? "" : milliseconds(done, locale)}</td>

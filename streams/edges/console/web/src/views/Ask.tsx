@@ -65,7 +65,7 @@ export function Ask({ query }: { query: URLSearchParams }) {
             <span><label for="ask-deep">{say("ask.deep")}</label><small id="hint-deep">{say("ask.deep.hint")}</small></span>
           </div>
           <span class="spacer" />
-          <span class="quiet keys"><kbd>{isApple() ? "⌘" : "Ctrl"}</kbd> <kbd>Enter</kbd></span>
+          <span class="quiet"><kbd>{isApple() ? "⌘" : "Ctrl"}</kbd> <kbd>Enter</kbd></span>
           <button type="submit" class="main" disabled={sending}>{say(sending ? "ask.sending" : "ask.send")}</button>
         </div>
         <details open={beside !== NOTHING || conversation !== ""}>

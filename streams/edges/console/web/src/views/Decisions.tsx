@@ -34,7 +34,7 @@ export function Decisions({ query }: { query: URLSearchParams }) {
             {LEVELS.map((each) => <option key={each} value={each}>{each}</option>)}
           </select>
         </label>
-        <label class="beside check">
+        <label class="beside">
           <input type="checkbox" checked={degraded === "true"} onChange={(event) => { location.hash = to({ degraded: event.currentTarget.checked ? "true" : "" }); }} />
           {say("decisions.lacking")}
         </label>
@@ -117,7 +117,7 @@ function Latest({ of, days }: { of: DecisionsShown["latest"]; days: number }) {
       <h2>{say("decisions.latest")}</h2>
       <Grid name={say("decisions.latest")} heads={heads}>
         {of.map((each) => (
-          <tr key={`${each.conversation_id} ${each.message_id}`} class={`depth-row ${each.level.toLowerCase()}`}>
+          <tr key={`${each.conversation_id} ${each.message_id}`}>
             <td class="nowrap">{time(each.at, locale)}</td>
             <td><Depth of={each.level} /></td>
             <th scope="row" class="title"><a href={address("message", [each.message_id])}>{each.question ?? each.message_id}</a></th>

@@ -9,15 +9,11 @@ import { address } from "../data/routes.ts";
 import { prefer, preference } from "../data/session.ts";
 import { ago, time, whyOf } from "../data/text.ts";
 import { useSpeech } from "../language/say.ts";
-import { Remembered } from "../parts/fact.tsx";
+import { LOOKS, Remembered } from "../parts/fact.tsx";
 import { Empty, Find, Grid } from "../parts/lists.tsx";
 import { State, Waiting } from "../parts/small.tsx";
 
 const PAGE = 50;
-/** How a status looks. */
-export const LOOKS: Readonly<Record<string, string>> = {
-  holds: "ok", confirmed: "verified", contested: "warn", replaced: "skipped", taken_back: "failed",
-};
 const SEEN_MS = 1200;
 
 export function Memories({ ids, query, announce }: { ids: readonly string[]; query: URLSearchParams; announce: (text: string) => void }) {
@@ -38,7 +34,7 @@ export function Memories({ ids, query, announce }: { ids: readonly string[]; que
             onChange={(event) => { prefer("user", event.currentTarget.value.trim()); location.hash = to({ user: event.currentTarget.value.trim() }); }} />
         </label>
         <Find key={q} label={say("memories.find")} text={q} go={(text) => { location.hash = to({ q: text }); }} />
-        <label class="beside check">
+        <label class="beside">
           <input type="checkbox" checked={status === "all"} onChange={(event) => { location.hash = to({ status: event.currentTarget.checked ? "all" : "current" }); }} />
           {say("memories.past")}
         </label>

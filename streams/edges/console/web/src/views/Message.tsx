@@ -2,10 +2,11 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
-import { pack as packOf } from "../data/api.ts";
+import { pack as packOf, titlesOfDropped } from "../data/api.ts";
 import { useMessage } from "../data/following.ts";
 import { useLoaded } from "../data/loading.ts";
 import type { Touched } from "../data/following.ts";
+import { isUnnamed, named } from "../data/pack.ts";
 import type { MessageReducer } from "../data/reducer.ts";
 import { address } from "../data/routes.ts";
 import { milliseconds } from "../data/text.ts";
@@ -34,9 +35,12 @@ export function Message({ id, chosen, announce }: { id: string; chosen: string; 
   const [active, setActive] = useState<string | null>(chosen || null);
   const details = useRef<HTMLDivElement>(null);
   const { reducer, version } = followed;
-  const picture = useMemo(() => (at === null ? reducer.picture : reducer.after(at)), [reducer, version, at]);
-  const rows = useMemo(() => rowsOf(picture, opened), [reducer, version, at, opened]);
-  const over = isOver(picture.pack);
+  const told = useMemo(() => (at === null ? reducer.picture : reducer.after(at)), [reducer, version, at]);
+  const over = isOver(told.pack);
+  const unnamed = over && isUnnamed(told.pack);
+  const titles = useLoaded(async (signal) => (unnamed ? titlesOfDropped(id, signal) : null), [id, unnamed]).value;
+  const picture = useMemo(() => named(told, titles), [told, titles, version]);
+  const rows = useMemo(() => rowsOf(picture, opened), [picture, version, opened]);
   const whole = useLoaded<ContextPack | null>(async (signal) => (over ? packOf(id, signal) : null), [id, over]).value;
   const shown = rows.find((row) => row.id === active) ?? rows.find((row) => row.id === "answer") ?? rows[0];
 
