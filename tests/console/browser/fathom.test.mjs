@@ -198,10 +198,6 @@ test("the list of conversations, a search and the memories tell of the same", as
   await page.getByRole("textbox", { name: "A fact to remember" }).fill("My locker code is 7781.");
   await page.getByRole("button", { name: "Add" }).click();
   const fact = page.locator("[data-memory]", { hasText: "7781" });
-  while (!(await fact.count())) {
-    await page.waitForTimeout(300);
-    await page.reload();
-  }
   await fact.getByRole("link").first().click();
   await page.getByLabel("The value that is right").fill("8123");
   await page.getByRole("button", { name: "Correct", exact: true }).click();

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 
-import { memories, remember } from "../data/api.ts";
+import { memories, pause, remember } from "../data/api.ts";
 import type { Fact } from "../data/listed.ts";
 import { useLoaded } from "../data/loading.ts";
 import { address } from "../data/routes.ts";
@@ -14,7 +14,8 @@ import { Empty, Find, Grid } from "../parts/lists.tsx";
 import { State, Waiting } from "../parts/small.tsx";
 
 const PAGE = 50;
-const SEEN_MS = 1200;
+const TRIES = 16;
+const TRY_MS = 250;
 
 export function Memories({ ids, query, announce }: { ids: readonly string[]; query: URLSearchParams; announce: (text: string) => void }) {
   const { say } = useSpeech();
@@ -77,22 +78,37 @@ function Add({ user, done }: { user: string; done: () => void }) {
   const { say } = useSpeech();
   const [text, setText] = useState("");
   const [problem, setProblem] = useState<string | null>(null);
+  const [busy, setBusy] = useState(false);
   const add = async (): Promise<void> => {
     setProblem(null);
+    setBusy(true);
     try {
+      const before = await newestOf(user);
       await remember(text.trim(), user);
       setText("");
-      // It is read once it is in the graph.
-      setTimeout(done, SEEN_MS);
+      await seen(user, before);
+      done();
     } catch (error) {
       setProblem(whyOf(error));
     }
+    setBusy(false);
   };
   return (
     <form class="add" onSubmit={(event) => { event.preventDefault(); void add(); }}>
       <input name="fact" required aria-label={say("memories.add.label")} placeholder={say("memories.add.example")} value={text} onInput={(event) => setText(event.currentTarget.value)} />
-      <button type="submit">{say("memories.add")}</button>
+      <button type="submit" disabled={busy}>{say("memories.add")}</button>
       {problem === null ? null : <p class="problem" role="alert">{problem}</p>}
     </form>
   );
+}
+
+const NEVER = new AbortController().signal;
+
+async function newestOf(user: string): Promise<string | undefined> {
+  return (await memories({ user, q: "", status: "current", after: "", limit: 1 }, NEVER)).memories[0]?.memory_id;
+}
+
+/** Wait until a fact is in the graph, where it is read; for four seconds at most. */
+async function seen(user: string, before: string | undefined): Promise<void> {
+  for (let tries = 0; tries < TRIES && (await newestOf(user)) === before; tries += 1) await pause(TRY_MS, NEVER);
 }
