@@ -129,13 +129,13 @@ class Listings:
         return JSONResponse({"memory_ids": [fact["memory_id"]]}, 202)
 
     async def documents(self, request: Request) -> Response:
-        words = request.query_params.get("search", "").lower().split()
+        words = request.query_params.get("q", "").lower().split()
         titles = [f"Handbook, chapter {at}" if at else HOSTILE for at in range(DOCUMENTS)]
         wanted = [at for at, title in enumerate(titles) if all(word in title.lower() for word in words)]
         shown = [
             {
-                "document_id": f"d{at}", "title": titles[at], "passages": 3 + at % 40, "added_at": ago(days=at % 20),
-                "last_used_at": ago(hours=at) if at % 3 else None, "packs": at % 3 * 7,
+                "document_id": f"d{at}", "title": titles[at], "passages": 3 + at % 40, "recorded_at": ago(days=at % 20),
+                **({"uri": f"https://example.org/{at}"} if at % 3 else {}),
             }
             for at in _page(request, wanted)
         ]  # fmt: skip
@@ -143,7 +143,7 @@ class Listings:
 
     async def uses(self, _: Request) -> Response:
         use = {"message_id": "told", "conversation_id": "c1", "at": ago(hours=3), "passages": 2, "tokens": 84}
-        return JSONResponse({"uses": [use]})
+        return JSONResponse({"uses": [{**use, "client_id": "web", "level": "D1"}], "complete": True})
 
     async def users(self, request: Request) -> Response:
         names = ("ana", "bia", HOSTILE)[:USERS]

@@ -55,6 +55,7 @@ class Stub:
         self.seen: list[Json] = []
         self.sent: list[float] = []
         self.losing = self.holding = self.replayed = self.refusing = False
+        self.wanted: Json | None = None
         self.short = False
         self.listings = Listings()
         self.looks = 0
@@ -210,8 +211,20 @@ class Stub:
 
     async def replays(self, _: Request) -> Response:
         topics = {"context-packs.out.replay.one": 3, "depth.classified.replay.one": 3}
-        made = ("one", "two") if self.replayed else ()
-        return JSONResponse({"replays": [{"replay_id": each, "topics": topics} for each in made]})
+        made = [{"replay_id": each, "topics": topics} for each in (("one", "two") if self.replayed else ())]
+        if self.wanted is not None:
+            # It is under way when it is looked at first.
+            self.wanted["looks"] += 1
+            state = {"state": "running"} if self.wanted["looks"] == 1 else {"state": "failed", "why": "no such setting"}
+            made.append({"replay_id": "three", "topics": {}, **state})
+        return JSONResponse({"replays": made})
+
+    async def start_replay(self, request: Request) -> Response:
+        self.wanted = {"asked": await request.json(), "looks": 0}
+        if "FATHOM_BROKER" in self.wanted["asked"]["settings"]:
+            self.wanted = None
+            return JSONResponse({"detail": "settings: FATHOM_BROKER says where things are"}, 422)
+        return JSONResponse({"replay_id": "three"}, 202)
 
     async def replay(self, request: Request) -> Response:
         against = request.query_params.get("against", "recorded")
@@ -262,6 +275,7 @@ class Stub:
             Route("/decisions", self.decisions),
             Route("/operations/lag", self.lag),
             Route("/operations/replays", self.replays),
+            Route("/operations/replays", self.start_replay, methods=["POST"]),
             Route("/operations/replays/{replay}", self.replay),
             *self.listings.routes(),
             Route("/openapi.json", lambda _: JSONResponse({})),

@@ -374,6 +374,26 @@ test("replays are listed, and one is compared in sum and by message, also with a
   });
 });
 
+test("a replay with other settings is started, followed to its end, and a refusal says why", async () => {
+  await at("/replays", async (page) => {
+    await page.getByText("Answer recorded messages again").click();
+    const settings = page.getByLabel("Settings to change, one a line");
+    for (const [text, said] of [["nonsense", "Write each setting as NAME=VALUE"], ["FATHOM_BROKER=x", "says where things are"]]) {
+      await settings.fill(text);
+      await page.getByRole("button", { name: "Start the replay" }).click();
+      await page.getByRole("alert").getByText(said).waitFor();
+    }
+    await settings.fill("FATHOM_MAX_TOKENS_D2=900\nFATHOM_LOOK_UP=never");
+    await page.getByLabel("Messages of the last hours").fill("12");
+    const asked = page.waitForRequest((request) => request.method() === "POST").then((request) => request.postDataJSON());
+    await page.getByRole("button", { name: "Start the replay" }).click();
+    assert.deepEqual(await asked, { settings: { FATHOM_MAX_TOKENS_D2: "900", FATHOM_LOOK_UP: "never" }, hours: 12 });
+    await page.getByRole("cell", { name: "running" }).waitFor();
+    await page.getByRole("cell", { name: "failed no such setting" }).waitFor();
+    await screen(page, "replay-start");
+  });
+});
+
 for (const colorScheme of ["light", "dark"]) {
   test(`every text is legible in the ${colorScheme} scheme`, async () => {
     const views = ["/ask", "/message/told", "/message/told?row=node:1.1", "/message/told?row=claim:1.2:0", "/pack/old",

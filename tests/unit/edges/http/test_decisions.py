@@ -12,7 +12,7 @@ from agents.errors import Unavailable
 from schemas.depth import DepthLevel
 from streams.edges.http.endpoints import decisions
 from streams.stores.graph.embedded.engine import EmbeddedGraph
-from tests.builders.http_server import HEADERS, Echo, app_of, settings_of
+from tests.builders.http_server import HEADERS, WHOLE, Echo, app_of, settings_of
 from tests.contract.test_stores_graph import claim, correction, decision, turn
 from tests.unit.edges.http.test_ask import answers, detail
 

@@ -2,9 +2,7 @@
 
 import { Refused } from "./follow.ts";
 import { forgetToken, token } from "./session.ts";
-import type {
-  ConversationsShown, DocumentUse, DocumentsShown, MemoriesShown, MemoryShown, SearchMade, UsersShown,
-} from "./listed.ts";
+import type { ConversationsShown, DocumentUse, DocumentsShown, MemoriesShown, MemoryShown, ReplayShown, SearchMade, UsersShown } from "./listed.ts";
 import type { ContextPack, ConversationShown, DecisionsShown, GroupLag, ReplayDifference } from "./types.ts";
 
 export interface Question {
@@ -138,7 +136,7 @@ export async function takeBack(id: string, reason: string, user: string): Promis
   await call(`memories/${encodeURIComponent(id)}${queryOf({ reason })}`, { method: "DELETE", headers: as(user) });
 }
 
-export async function documents(asked: { search: string; offset: number; limit: number }, signal?: AbortSignal): Promise<DocumentsShown> {
+export async function documents(asked: { q: string; offset: number; limit: number }, signal?: AbortSignal): Promise<DocumentsShown> {
   return got(`documents${queryOf({ ...asked })}`, signal);
 }
 
@@ -146,7 +144,7 @@ export async function usesOf(document: string, signal: AbortSignal): Promise<{ u
   return got(`documents/${encodeURIComponent(document)}/uses`, signal);
 }
 
-export async function users(asked: { search: string; offset: number; limit: number }, signal?: AbortSignal): Promise<UsersShown> {
+export async function users(asked: { q: string; offset: number; limit: number }, signal?: AbortSignal): Promise<UsersShown> {
   return got(`users${queryOf({ ...asked })}`, signal);
 }
 
@@ -154,8 +152,14 @@ export async function lag(signal: AbortSignal): Promise<{ groups: GroupLag[] }> 
   return got("operations/lag", signal);
 }
 
-export async function replays(signal: AbortSignal): Promise<{ replays: { replay_id: string; topics: Record<string, number> }[] }> {
+export async function replays(signal: AbortSignal): Promise<{ replays: ReplayShown[] }> {
   return got("operations/replays", signal);
+}
+
+/** Answer recorded messages again with other settings; the id of the replay. */
+export async function startReplay(wanted: { settings: Record<string, string>; hours?: number; conversation_id?: string }): Promise<string> {
+  const answer = await call("operations/replays", sending("POST", wanted, ""));
+  return ((await answer.json()) as { replay_id: string }).replay_id;
 }
 
 /** What a replay made otherwise than another one, or with "" than the recorded run. */

@@ -77,10 +77,9 @@ export interface SearchMade {
 export interface DocumentShown {
   document_id: string;
   title: string;
+  uri?: string;
   passages: number;
-  added_at: string;
-  last_used_at?: string | null;
-  packs: number;
+  recorded_at: string;
 }
 
 export interface DocumentsShown {
@@ -108,4 +107,12 @@ export interface UsersShown {
   users: UserShown[];
   total: number;
   complete: boolean;
+}
+
+/** A replay; `state` is told of the one that the server started last. */
+export interface ReplayShown {
+  replay_id: string;
+  topics: Record<string, number>;
+  state?: "running" | "failed" | "done";
+  why?: string;
 }

@@ -99,7 +99,7 @@ function Examples({ take }: { take: (text: string) => void }) {
 }
 
 async function examples(worded: (title: string) => string, signal: AbortSignal): Promise<string[]> {
-  const known = await documents({ search: "", offset: 0, limit: EXAMPLES }, signal).catch(() => null);
+  const known = await documents({ q: "", offset: 0, limit: EXAMPLES }, signal).catch(() => null);
   const titles = (known?.documents ?? []).map((each) => worded(each.title));
   if (titles.length === EXAMPLES) return titles;
   const talks = await conversations({ q: "", days: 90, offset: 0, limit: EXAMPLES }, signal).catch(() => null);

@@ -15,10 +15,9 @@ export function Documents({ ids, query }: { ids: readonly string[]; query: URLSe
   const { say, locale } = useSpeech();
   const [chosen = ""] = ids;
   const [q, offset] = [query.get("q") ?? "", Number(query.get("offset") ?? 0)];
-  const { value, why } = useLoaded((signal) => documents({ search: q, offset, limit: PAGE }, signal), [q, offset], true);
+  const { value, why } = useLoaded((signal) => documents({ q, offset, limit: PAGE }, signal), [q, offset], true);
   const heads = [
-    say("documents.document"), { name: say("documents.passages"), n: true }, { name: say("documents.packs"), n: true },
-    say("documents.used"), say("documents.added"),
+    say("documents.document"), { name: say("documents.passages"), n: true }, say("documents.source"), say("documents.added"),
   ];
   return (
     <div class="documents">
@@ -36,9 +35,8 @@ export function Documents({ ids, query }: { ids: readonly string[]; query: URLSe
               <tr key={each.document_id} aria-current={each.document_id === chosen ? "true" : undefined}>
                 <th scope="row" class="title"><a href={address("documents", [each.document_id], { q, offset: offset === 0 ? "" : `${offset}` })}>{each.title}</a></th>
                 <td class="n">{number(each.passages, locale)}</td>
-                <td class="n">{number(each.packs, locale)}</td>
-                <td class="nowrap">{each.last_used_at ? ago(each.last_used_at, locale) : <span class="quiet">{say("documents.never")}</span>}</td>
-                <td class="nowrap" title={time(each.added_at, locale)}>{ago(each.added_at, locale)}</td>
+                <td class="quiet">{each.uri ?? each.document_id}</td>
+                <td class="nowrap" title={time(each.recorded_at, locale)}>{ago(each.recorded_at, locale)}</td>
               </tr>
             ))}
           </Grid>

@@ -1,11 +1,12 @@
 /** The replays, and what one made otherwise than the recorded run or than another: in sum and by message. */
 
 import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
 
-import { replayDifference, replays } from "../data/api.ts";
+import { replayDifference, replays, startReplay } from "../data/api.ts";
 import { useLoaded } from "../data/loading.ts";
 import { address } from "../data/routes.ts";
-import { milliseconds, number } from "../data/text.ts";
+import { milliseconds, number, whyOf } from "../data/text.ts";
 import type { ReplayChange, ReplayDifference } from "../data/types.ts";
 import type { Key } from "../language/en.ts";
 import { useSpeech } from "../language/say.ts";
@@ -14,17 +15,29 @@ import type { Head } from "../parts/lists.tsx";
 import { Depth } from "../parts/marks.tsx";
 import { Block, Fields, Waiting } from "../parts/small.tsx";
 
+const LOOK_MS = 1000;
+
 export function Replays() {
   const { say, locale } = useSpeech();
-  const { value, why } = useLoaded((signal) => replays(signal), []);
+  const [looked, setLooked] = useState(0);
+  const { value, why } = useLoaded((signal) => replays(signal), [looked], true);
+  const again = (): void => setLooked((count) => count + 1);
+  const running = value?.replays.some((each) => each.state === "running") ?? false;
+  useEffect(() => {
+    if (!running) return undefined;
+    const waiting = setTimeout(again, LOOK_MS);
+    return () => clearTimeout(waiting);
+  }, [running, looked]);
   return (
     <div class="replays">
       <h1>{say("replays.title")}</h1>
+      <Start done={again} />
       {value === null ? <Waiting why={why} /> : value.replays.length === 0 ? <Nothing /> : (
-        <Grid name={say("replays.title")} heads={[say("replays.replay"), say("replays.topics"), { name: say("lag.records"), n: true }]}>
-          {value.replays.map((each) => (
+        <Grid name={say("replays.title")} heads={[say("replays.replay"), say("replays.state"), say("replays.topics"), { name: say("lag.records"), n: true }]}>
+          {value.replays.toReversed().map((each) => (
             <tr key={each.replay_id}>
               <th scope="row"><a href={address("replay", [each.replay_id])}>{each.replay_id}</a></th>
+              <td>{each.state === undefined ? "" : say(`replays.${each.state}`)}{each.why === undefined ? null : <small>{each.why}</small>}</td>
               <td>{Object.keys(each.topics).join(", ")}</td>
               <td class="n">{number(Object.values(each.topics).reduce((sum, records) => sum + records, 0), locale)}</td>
             </tr>
@@ -33,6 +46,46 @@ export function Replays() {
       )}
     </div>
   );
+}
+
+/** Which recorded messages to answer again, with which other settings. */
+function Start({ done }: { done: () => void }) {
+  const { say } = useSpeech();
+  const [why, setWhy] = useState<string | null>(null);
+  const send = (event: SubmitEvent): void => {
+    event.preventDefault();
+    const said = new FormData(event.currentTarget as HTMLFormElement);
+    const text = (name: string): string => String(said.get(name) ?? "").trim();
+    const settings = settingsOf(text("settings"));
+    if (settings === null) {
+      setWhy(say("replays.malformed"));
+      return;
+    }
+    const hours = text("hours") === "" ? {} : { hours: Number(text("hours")) };
+    const conversation = text("conversation") === "" ? {} : { conversation_id: text("conversation") };
+    setWhy(null);
+    startReplay({ settings, ...hours, ...conversation }).then(done, (error: unknown) => setWhy(whyOf(error)));
+  };
+  return (
+    <details class="panel">
+      <summary>{say("replays.start")}</summary>
+      <p class="quiet">{say("replays.what")}</p>
+      <form class="start" onSubmit={send}>
+        <label>{say("replays.settings")}<textarea name="settings" rows={3} placeholder={"FATHOM_MAX_TOKENS_D2=1000\nFATHOM_LOOK_UP=never"} /></label>
+        <label>{say("replays.hours")}<input name="hours" type="number" min="0.1" step="any" /></label>
+        <label>{say("replays.conversation")}<input name="conversation" /></label>
+        <button type="submit">{say("replays.go")}</button>
+      </form>
+      {why === null ? null : <p class="problem" role="alert">{why}</p>}
+    </details>
+  );
+}
+
+/** The settings of NAME=VALUE lines; null where a line is none. */
+function settingsOf(text: string): Record<string, string> | null {
+  const lines = text.split("\n").map((line) => line.trim()).filter((line) => line !== "");
+  if (lines.some((line) => !/^\w+=/.test(line))) return null;
+  return Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]));
 }
 
 function Nothing() {

@@ -13,7 +13,7 @@ const PAGE = 50;
 export function Users({ query }: { query: URLSearchParams }) {
   const { say, locale } = useSpeech();
   const [q, offset] = [query.get("q") ?? "", Number(query.get("offset") ?? 0)];
-  const { value, why } = useLoaded((signal) => users({ search: q, offset, limit: PAGE }, signal), [q, offset], true);
+  const { value, why } = useLoaded((signal) => users({ q, offset, limit: PAGE }, signal), [q, offset], true);
   const heads = [say("ask.user"), { name: say("nav.conversations"), n: true }, { name: say("conversations.questions"), n: true }, say("conversations.last"), say("nav.memories")];
   return (
     <div class="users">
