@@ -799,7 +799,7 @@ type ChatMessage struct {
 	LegacyAnswer   *string                    `json:"legacy_answer,omitzero"`
 	NarratorFailed *bool                      `json:"narrator_failed,omitzero"`
 	Unroutable     *bool                      `json:"unroutable,omitzero"`
-	Pack           bool                       `json:"pack"`
+	Pack           *bool                      `json:"pack,omitzero"`
 	Extra          map[string]json.RawMessage `json:"-"`
 }
 
@@ -840,8 +840,8 @@ type ClaimAsserted struct {
 	Contradicts    []Conflict                 `json:"contradicts,omitzero"`
 	Supersedes     []string                   `json:"supersedes,omitzero"`
 	Audience       []string                   `json:"audience,omitzero"`
-	TenantWide     bool                       `json:"tenant_wide"`
-	Shared         bool                       `json:"shared"`
+	TenantWide     *bool                      `json:"tenant_wide,omitzero"`
+	Shared         *bool                      `json:"shared,omitzero"`
 	Extra          map[string]json.RawMessage `json:"-"`
 }
 
@@ -1296,7 +1296,7 @@ type JoinOpened struct {
 	Signals             []Signal                   `json:"signals"`
 	Profile             *QueryProfile              `json:"profile,omitzero"`
 	LooksUp             *bool                      `json:"looks_up,omitzero"`
-	Selection           int64                      `json:"selection"`
+	Selection           *int64                     `json:"selection,omitzero"`
 	States              *bool                      `json:"states,omitzero"`
 	Extra               map[string]json.RawMessage `json:"-"`
 }
@@ -1775,7 +1775,7 @@ type Turn struct {
 	FrameID        string                     `json:"frame_id"`
 	Lang           string                     `json:"lang"`
 	Source         Source                     `json:"source"`
-	UserNamed      bool                       `json:"user_named"`
+	UserNamed      *bool                      `json:"user_named,omitzero"`
 	DepthLevel     *DepthLevel                `json:"depth_level,omitzero"`
 	RequestID      *string                    `json:"request_id,omitzero"`
 	Answers        *string                    `json:"answers,omitzero"`
@@ -1789,7 +1789,7 @@ type Turn struct {
 	Unroutable     *bool                      `json:"unroutable,omitzero"`
 	References     []Reference                `json:"references,omitzero"`
 	Link           *TurnLink                  `json:"link,omitzero"`
-	Pack           bool                       `json:"pack"`
+	Pack           *bool                      `json:"pack,omitzero"`
 	Extra          map[string]json.RawMessage `json:"-"`
 }
 

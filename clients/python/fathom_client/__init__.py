@@ -6,6 +6,7 @@ from fathom_client.errors import FathomError, NotFound, Refused, Unauthorized, U
 from fathom_client.models import (
     Assessment,
     Conversation,
+    Conversations,
     Decision,
     DeepAnswer,
     Document,
@@ -18,6 +19,7 @@ from fathom_client.models import (
     Receipt,
     Result,
     Section,
+    Talk,
     Turn,
 )
 
@@ -25,6 +27,7 @@ __all__ = [
     "Assessment",
     "AsyncFathom",
     "Conversation",
+    "Conversations",
     "Decision",
     "DeepAnswer",
     "Document",
@@ -41,6 +44,7 @@ __all__ = [
     "Refused",
     "Result",
     "Section",
+    "Talk",
     "Turn",
     "Unauthorized",
     "Unavailable",

@@ -13,7 +13,18 @@ from pydantic import BaseModel
 
 from fathom_client.connection import header
 from fathom_client.errors import Refused
-from fathom_client.models import Assessment, Conversation, Document, Found, Item, Memories, Memory, Pack, Receipt
+from fathom_client.models import (
+    Assessment,
+    Conversation,
+    Conversations,
+    Document,
+    Found,
+    Item,
+    Memories,
+    Memory,
+    Pack,
+    Receipt,
+)
 
 T = TypeVar("T", bound=BaseModel)
 Depth = Literal["D0", "D1", "D2", "D3", "D4"]
@@ -189,6 +200,13 @@ def pack(message_id: str) -> Call[Pack]:
 def conversation(name: str, *, client: str, limit: int) -> Call[Conversation]:
     params = {"client_id": client, "limit": str(limit)}
     return Call("GET", f"/conversations/{_part(name)}", Conversation, params=params)
+
+
+def conversations(words: str, **page: int) -> Call[Conversations]:
+    """A page of the conversations that were used lately."""
+    return Call(
+        "GET", "/conversations", Conversations, params={"q": words, **{name: str(n) for name, n in page.items()}}
+    )
 
 
 def forgotten(document: Document | str) -> Call[Receipt]:

@@ -16,7 +16,18 @@ from fathom_client.base import AT_ONCE, FOLLOW_S, FOLLOWED_TURNS, MAX_TURNS, UNT
 from fathom_client.calls import Access, Call, CorrectionKind, Depth, Kind, Lang, LookUp, Options
 from fathom_client.connection import pause, read, unreachable
 from fathom_client.errors import NotFound, Refused
-from fathom_client.models import Assessment, Conversation, Document, Found, Item, Memories, Memory, Pack, Receipt
+from fathom_client.models import (
+    Assessment,
+    Conversation,
+    Conversations,
+    Document,
+    Found,
+    Item,
+    Memories,
+    Memory,
+    Pack,
+    Receipt,
+)
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -187,6 +198,10 @@ class Fathom(ClientBase):
     def pack(self, message_id: str) -> Pack:
         """The pack that a message was given."""
         return self._send(calls.pack(message_id))
+
+    def conversations(self, words: str = "", *, days: int = 30, limit: int = 50, offset: int = 0) -> Conversations:
+        """The conversations of the last days, that of the last use first; those whose title or id has all the words."""
+        return self._send(calls.conversations(words, days=days, limit=limit, offset=offset))
 
     def conversation(
         self, conversation: str | None = None, *, limit: int = 100, until: str | None = None

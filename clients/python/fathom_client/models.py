@@ -268,6 +268,28 @@ class Conversation(Answer):
     decisions: tuple[Decision, ...] = ()
 
 
+class Talk(Answer):
+    """A conversation that was used lately; `title` is its first question, `tokens` those of its newest packs."""
+
+    conversation_id: str
+    client_id: str | None = None
+    title: str | None = None
+    questions: int
+    first_at: str
+    last_at: str
+    last_level: str
+    tokens: tuple[int, ...]
+    degraded: int
+
+
+class Conversations(Answer):
+    """A page of conversations, that of the last use first; `complete` is false where there were more than are read."""
+
+    conversations: tuple[Talk, ...]
+    total: int
+    complete: bool
+
+
 class Assessment(Answer):
     """Whether a query needs context, by rules, and why; nothing was searched or stored."""
 

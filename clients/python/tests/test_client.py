@@ -132,9 +132,11 @@ def test_what_a_held_pack_shows_is_not_shown_again(fathom: Fathom) -> None:
 
 def test_facts_of_a_user_are_listed_corrected_confirmed_and_taken_back(fathom: Fathom) -> None:
     def until(wanted: dict[str, str], every: bool = False) -> dict[str, str]:
+        found: dict[str, str] = {}
         for _ in range(100):
             page = fathom.memories("locker", every=every, user="rui").memories
-            if (found := {each.value: each.status for each in page}) == wanted:
+            found = {each.value: each.status for each in page}
+            if found == wanted:
                 break
             time.sleep(0.2)
         return found
@@ -159,6 +161,18 @@ def test_facts_of_a_user_are_listed_corrected_confirmed_and_taken_back(fathom: F
     fathom.delete_memory(old)
     check({})
     assert "7781" not in fathom.ask("What is my locker code?", user="rui", look_up="always").text
+
+
+def test_conversations_are_listed_and_found_by_their_first_question(fathom: Fathom) -> None:
+    word = f"zebra{uuid4().hex[:8]}"
+    fathom.ask(f"Where does the {word} live?")
+    deadline = time.monotonic() + 20
+    while (found := fathom.conversations(word, days=1)).total < 1 and time.monotonic() < deadline:
+        time.sleep(0.2)
+    [talk] = found.conversations
+    assert (talk.conversation_id, talk.title) == (fathom.conversation_id, f"Where does the {word} live?")
+    assert (talk.questions, len(talk.tokens), found.complete) == (1, 1, True)
+    assert fathom.conversations(word, offset=1).conversations == ()
 
 
 def test_a_search_finds_documents_and_own_turns_and_is_stored_nowhere(fathom: Fathom) -> None:

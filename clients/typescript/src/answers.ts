@@ -1,6 +1,6 @@
 // What the interface answers, besides the events. Fields that a newer server adds are there at run time.
 
-import type { AssessmentMade, ContextPack, Item, MemoryClass, Open, PackDecision, PackSource, SearchMade, Turn } from "./types.js";
+import type { AssessmentMade, ContextPack, DepthLevel, Item, MemoryClass, Open, PackDecision, PackSource, SearchMade, Turn } from "./types.js";
 
 /** A pack; without a text where an earlier version made it, then `text` is empty. */
 export interface Pack extends ContextPack {
@@ -50,6 +50,49 @@ export interface Conversation {
   complete: boolean;
   turns: Turn[];
   decisions: PackDecision[];
+}
+
+/** A conversation that was used lately: its first question, how often it was asked, the tokens of its newest packs. */
+export interface Talk {
+  conversation_id: string;
+  client_id?: string;
+  title?: string;
+  questions: number;
+  first_at: string;
+  last_at: string;
+  last_level: Open<DepthLevel>;
+  tokens: number[];
+  degraded: number;
+}
+
+/** A page of conversations; `complete` is false where there were more than are read. */
+export interface Conversations {
+  conversations: Talk[];
+  total: number;
+  complete: boolean;
+}
+
+/** One fact that is remembered of a user; `by` are the ids of the facts that replaced or contest it. */
+export interface Memory {
+  memory_id: string;
+  text: string;
+  subject: string;
+  attribute: string;
+  value: string;
+  author: Open<"user" | "assistant">;
+  status: Open<"holds" | "confirmed" | "contested" | "replaced" | "taken_back">;
+  by?: string[];
+  said_at: string;
+  user_id: string;
+  client_id: string;
+  conversation_id: string;
+  message_id: string;
+}
+
+/** A page of facts, newest first; `next` is where the next one begins, if there is one. */
+export interface Memories {
+  memories: Memory[];
+  next?: string;
 }
 
 /** Whether a server takes calls, and what it says of its parts. */

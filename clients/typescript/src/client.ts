@@ -1,16 +1,31 @@
 // The calls.
 
-import type { Assessment, Conversation, DeepAnswer, Document, Found, Health, Pack, Receipt } from "./answers.js";
+import type {
+  Assessment,
+  Conversation,
+  Conversations,
+  DeepAnswer,
+  Document,
+  Found,
+  Health,
+  Memories,
+  Memory,
+  Pack,
+  Receipt,
+} from "./answers.js";
 import { type Call, Connection, header, segment, sleep, uuid } from "./connection.js";
 import { NotFound } from "./errors.js";
 import type {
   AskOptions,
   CallOptions,
   ConversationOptions,
+  ConversationsOptions,
   CorrectOptions,
   FathomOptions,
   FeedbackOptions,
   IngestOptions,
+  MemoriesOptions,
+  MemoryOptions,
   PacksOptions,
   ProfileOptions,
   SayOptions,
@@ -139,6 +154,36 @@ export class Fathom {
     return this.#connection.send({ method: "PUT", path, needs: "topic", json, headers: once(), signal });
   }
 
+  /** The facts that are remembered of a user, newest first; those that have all the words. */
+  memories(words = "", options: MemoriesOptions = {}): Promise<Memories> {
+    const { every = false, limit = 50, after, user = this.#user, signal } = options;
+    const query = { q: words, status: every ? "all" : "current", limit: String(limit), after };
+    return this.#connection.send({ method: "GET", path: "/memories", needs: "memories", query, headers: as(user), signal });
+  }
+
+  /** Remember a fact, in a sentence that its user would say. */
+  addMemory(text: string, options: CallOptions & { user?: string } = {}): Promise<Receipt> {
+    const { user = this.#user, signal } = options;
+    const headers = { ...once(), ...as(user) };
+    const json = { text, client_id: this.#client };
+    return this.#connection.send({ method: "POST", path: "/memories", needs: "topic", json, headers, signal });
+  }
+
+  /** Give a fact another value; the old one stays in its history. */
+  correctMemory(memory: Memory | string, value: string, options: MemoryOptions = {}): Promise<Receipt> {
+    return this.#edit("PATCH", memory, options, { json: stated({ value, reason: options.reason }) });
+  }
+
+  /** Say that a fact holds still, whatever was said against it. */
+  confirmMemory(memory: Memory | string, options: MemoryOptions = {}): Promise<Receipt> {
+    return this.#edit("PATCH", memory, options, { json: stated({ confirm: true, reason: options.reason }) });
+  }
+
+  /** Take a fact back: neither it nor the turns that stated it are in any later pack; the log keeps them. */
+  deleteMemory(memory: Memory | string, options: MemoryOptions = {}): Promise<Receipt> {
+    return this.#edit("DELETE", memory, options, { query: { reason: options.reason } });
+  }
+
   /** What memory has on a query, best first; the query is no message, and nothing of it is stored. */
   search(query: string, options: SearchOptions = {}): Promise<Found> {
     const { limit, kind, document, conversation, since, until, user = this.#user, signal } = options;
@@ -159,6 +204,13 @@ export class Fathom {
   async pack(messageId: string, options: CallOptions = {}): Promise<Pack> {
     const path = `/packs/${segment(messageId)}`;
     return whole(await this.#connection.send({ method: "GET", path, needs: "pack_id", signal: options.signal }));
+  }
+
+  /** The conversations that were used lately, that of the last use first; those whose title or id has all the words. */
+  conversations(words = "", options: ConversationsOptions = {}): Promise<Conversations> {
+    const { days = 30, limit = 50, offset = 0, signal } = options;
+    const query = { q: words, days: String(days), limit: String(limit), offset: String(offset) };
+    return this.#connection.send({ method: "GET", path: "/conversations", needs: "conversations", query, signal });
   }
 
   /** The newest turns of a conversation. */
@@ -224,6 +276,11 @@ export class Fathom {
     const turn = { role, content, client_id: this.#client, conversation_id: conversation, message_id: messageId };
     const json = stated({ ...turn, ...more });
     return { method: "POST", path: "/messages", needs: "topic", json, headers: as(user), messageId, signal };
+  }
+
+  #edit(method: "PATCH" | "DELETE", memory: Memory | string, options: MemoryOptions, how: Partial<Call>): Promise<Receipt> {
+    const path = `/memories/${segment(typeof memory === "string" ? memory : memory.memory_id)}`;
+    return this.#connection.send({ method, path, needs: "topic", headers: once(), signal: options.signal, ...how });
   }
 
   #document(options: IngestOptions): Call {

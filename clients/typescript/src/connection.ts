@@ -10,7 +10,7 @@ const AGAIN = new Set([429, 502, 503]);
 
 /** A request. `needs` is a field that every answer to it has. */
 export interface Call {
-  method: "GET" | "POST" | "PUT" | "DELETE";
+  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   path: string;
   needs: string;
   query?: Record<string, string | undefined>;

@@ -109,3 +109,27 @@ export interface PacksOptions extends CallOptions {
   /** Go on with those to come, without an end. */
   follow?: boolean;
 }
+
+export interface ConversationsOptions extends CallOptions {
+  /** Used in so many days; default: 30. */
+  days?: number;
+  /** How many; default: 50. */
+  limit?: number;
+  /** How many to pass over. */
+  offset?: number;
+}
+
+export interface MemoriesOptions extends CallOptions {
+  /** Also what was replaced or taken back. */
+  every?: boolean;
+  /** How many; default: 50. */
+  limit?: number;
+  /** The `next` of the page before. */
+  after?: string;
+  user?: string;
+}
+
+export interface MemoryOptions extends CallOptions {
+  /** Why, for its history. */
+  reason?: string;
+}

@@ -351,7 +351,7 @@ export interface ChatMessage {
   legacy_answer?: string;
   narrator_failed?: boolean;
   unroutable?: boolean;
-  pack: false;
+  pack?: boolean;
 }
 
 /**
@@ -383,8 +383,8 @@ export interface ClaimAsserted {
   contradicts?: Conflict[];
   supersedes?: string[];
   audience?: string[];
-  tenant_wide: true;
-  shared: true;
+  tenant_wide?: boolean;
+  shared?: boolean;
 }
 
 /**
@@ -717,7 +717,7 @@ export interface JoinOpened {
   signals: Signal[];
   profile?: QueryProfile;
   looks_up?: boolean;
-  selection: 1;
+  selection?: number;
   states?: boolean;
 }
 
@@ -1047,7 +1047,7 @@ export interface Turn {
   frame_id: string;
   lang: string;
   source: Source;
-  user_named: false;
+  user_named?: boolean;
   depth_level?: DepthLevel;
   request_id?: string;
   answers?: string;
@@ -1061,7 +1061,7 @@ export interface Turn {
   unroutable?: boolean;
   references?: Reference[];
   link?: TurnLink;
-  pack: false;
+  pack?: boolean;
 }
 
 /** Why there is no answer, and what is missing. */

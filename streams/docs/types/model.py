@@ -95,7 +95,9 @@ class _Written(Untitled):
             return made
         kept = [one for one in made.pop("anyOf", []) if one != {"type": "null"}]
         made.pop("default", None)
-        return {**made, **(kept[0] if len(kept) == 1 else {"anyOf": kept} if kept else {})}
+        # A `const` on the field itself would mark the tag of a union, which is always there.
+        alone = len(kept) == 1 and "const" not in kept[0]
+        return {**made, **(kept[0] if alone else {"anyOf": kept} if kept else {})}
 
 
 def wire_types() -> WireTypes:

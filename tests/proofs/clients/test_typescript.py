@@ -45,7 +45,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]
         assert token not in (place / "err").read_text()
 
 
-@pytest.mark.parametrize(("file", "least"), [("client.test.mjs", 30), ("browser.test.mjs", 2)])
+@pytest.mark.parametrize(
+    ("file", "least"), [("client.test.mjs", 30), ("memories.test.mjs", 4), ("browser.test.mjs", 2)]
+)
 def test_nodes_own_test_runner_finds_nothing_wrong(built: Path, server: dict[str, str], file: str, least: int) -> None:
     said = compilers.ran(
         "node", "--no-warnings", "--experimental-vm-modules", "--test", "--test-reporter=spec", f"tests/{file}",

@@ -995,7 +995,7 @@ public final class Events {
             @JsonProperty("legacy_answer") String legacyAnswer,
             @JsonProperty("narrator_failed") Boolean narratorFailed,
             @JsonProperty("unroutable") Boolean unroutable,
-            @JsonProperty("pack") boolean pack,
+            @JsonProperty("pack") Boolean pack,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
@@ -1028,8 +1028,8 @@ public final class Events {
             @JsonProperty("contradicts") List<Conflict> contradicts,
             @JsonProperty("supersedes") List<String> supersedes,
             @JsonProperty("audience") List<String> audience,
-            @JsonProperty("tenant_wide") boolean tenantWide,
-            @JsonProperty("shared") boolean shared,
+            @JsonProperty("tenant_wide") Boolean tenantWide,
+            @JsonProperty("shared") Boolean shared,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
@@ -1384,7 +1384,7 @@ public final class Events {
             @JsonProperty("signals") List<Signal> signals,
             @JsonProperty("profile") QueryProfile profile,
             @JsonProperty("looks_up") Boolean looksUp,
-            @JsonProperty("selection") long selection,
+            @JsonProperty("selection") Long selection,
             @JsonProperty("states") Boolean states,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
@@ -1736,7 +1736,7 @@ public final class Events {
             @JsonProperty("frame_id") String frameId,
             @JsonProperty("lang") String lang,
             @JsonProperty("source") Source source,
-            @JsonProperty("user_named") boolean userNamed,
+            @JsonProperty("user_named") Boolean userNamed,
             @JsonProperty("depth_level") DepthLevel depthLevel,
             @JsonProperty("request_id") String requestId,
             @JsonProperty("answers") String answers,
@@ -1750,7 +1750,7 @@ public final class Events {
             @JsonProperty("unroutable") Boolean unroutable,
             @JsonProperty("references") List<Reference> references,
             @JsonProperty("link") TurnLink link,
-            @JsonProperty("pack") boolean pack,
+            @JsonProperty("pack") Boolean pack,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
