@@ -1,6 +1,6 @@
 #!/bin/sh
-# Build a release into dist/ (or the folder that is named): wheel, sdist, bill of materials, checksums; and the image where a
-# container engine answers. The same commit gives the same bytes. `release.sh FOLDER sbom` makes the bill of materials alone.
+# Build a release into dist/ (or the folder that is named): wheels of Fathom and of its Python client, sdist, bill of materials,
+# checksums; and the image where a container engine answers. The same commit gives the same bytes. `release.sh FOLDER sbom` makes the bill of materials alone.
 set -eu
 cd "$(dirname "$0")/.."
 out=${1:-dist}
@@ -22,6 +22,8 @@ if [ "${2:-}" = sbom ]; then
 fi
 rm -f "$out"/*.whl "$out"/*.tar.gz "$out"/SHA256SUMS
 $bin/python -m hatchling build -t wheel -t sdist -d "$out" > /dev/null
+python=$PWD/$bin/python packages=$(cd "$out" && pwd)
+(cd clients/python && "$python" -m hatchling build -t wheel -d "$packages" > /dev/null)
 (cd "$out" && sha256sum ./*.whl ./*.tar.gz ./*.cdx.json | sed 's| \./| |' > SHA256SUMS)
 cat "$out/SHA256SUMS"
 

@@ -1,6 +1,8 @@
-"""The wheel that is built of this checkout: it holds what the product reads beside its modules."""
+"""The wheel as the image builds it, of what the Dockerfile copies: it has what the product reads."""
 
 import os
+import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -17,9 +19,14 @@ from tests.checkout import ROOT
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder outside the checkout with the wheel's packages."""
     folder = tmp_path_factory.mktemp("wheel")
+    for copied in re.findall(r"^COPY (.+) \S+$", (ROOT / "deploy/Dockerfile").read_text(), re.MULTILINE):
+        for name in copied.split():
+            (folder / "src" / name).parent.mkdir(parents=True, exist_ok=True)
+            copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+            copy(ROOT / name, folder / "src" / name)
     made = subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)],
-        cwd=ROOT, capture_output=True, text=True, timeout=60,
+        cwd=folder / "src", capture_output=True, text=True, timeout=60,
     )  # fmt: skip
     assert made.returncode == 0, made.stderr
     [wheel] = folder.glob("*.whl")
@@ -52,3 +59,18 @@ def test_an_installed_wheel_has_the_files_of_the_migrations(installed: Path) -> 
     said = done.stdout.split()
     assert said[0].startswith(str(installed))
     assert said[1:] == [each.name + each.sha256 for each in bundled()]
+
+
+def test_the_wheel_has_no_tests_no_sources_of_documents_and_no_generated_ones(installed: Path) -> None:
+    packages = installed / "installed" / "fathom_context"
+    assert {path.name for path in packages.iterdir()} == {"agents", "schemas", "streams"}
+    unneeded = (
+        "schemas/json",
+        "schemas/examples",
+        "schemas/asyncapi.json",
+        "streams/docs",
+        "streams/edges/console/web",
+    )
+    assert [name for name in unneeded if (packages / name).exists()] == []
+    [wheel] = installed.glob("*.whl")
+    assert wheel.stat().st_size < 2_000_000

@@ -155,9 +155,9 @@ PROOFS: dict[str, Proof] = {
         (_module("rights, each right of each group", "tests.proofs.rights.run"),),
     ),
     "deploy": Proof(
-        "the chart, and a release that is the same bytes each time",
-        ("deploy", "pyproject.toml", "docker-compose.yml"),
-        (_tests("deploy: chart and release", "tests/proofs/deploy"),),
+        "the chart, a release that is the same bytes each time, and its packages installed in empty folders",
+        ("deploy", "pyproject.toml", "docker-compose.yml", "clients"),
+        (_tests("deploy: chart, release, packages", "tests/proofs/deploy"),),
     ),
     "upgrades": Proof(
         "rolling upgrades from the last release and back, under load",

@@ -43,7 +43,11 @@ ALL: dict[str, Any] = LEAST | {
         "neo4j": {"url": "bolt://neo4j:7687", "passwordSecret": "neo4j"},
         "keys": {"urlSecret": "keys-url", "masterKeySecret": "keys", "plainTopics": "context-packs.out"},
     },
-    "serve": {"tokensSecret": "tokens", "ingress": {"enabled": True, "host": "fathom.example", "tlsSecret": "tls"}},
+    "serve": {
+        "tokensSecret": "tokens",
+        "ingress": {"enabled": True, "host": "fathom.example", "tlsSecret": "tls"},
+        "upstream": {"url": "https://model.example/v1", "keySecret": "model"},
+    },
     "autoscaling": {"enabled": True},
     "serviceMonitor": {"enabled": True},
     "seal": {"enabled": True},
@@ -311,6 +315,17 @@ def test_without_keys_of_persons_nothing_speaks_of_them() -> None:
     assert not {"SUBJECT_KEYS", "MASTER_KEY"} & {*re.findall(r"[A-Z]+_KEYS?", rendered(LEAST))}
 
 
+def test_the_front_before_a_model_is_there_where_a_model_is_named() -> None:
+    [pod] = [pod for pod in pods(by_kind(ALL)) if pod["containers"][0]["name"] == "serve"]
+    found = environment(by_kind(ALL), pod)
+    assert found["FATHOM_UPSTREAM_URL"] == "https://model.example/v1"
+    [mount] = [each for each in pod["containers"][0]["volumeMounts"] if each["name"] == "upstream"]
+    assert found["FATHOM_UPSTREAM_KEY_FILE"] == f"{mount['mountPath']}/key"
+    [secret] = [each["secret"] for each in pod["volumes"] if each["name"] == "upstream"]
+    assert secret["secretName"] == "model"
+    assert "UPSTREAM" not in rendered(LEAST)
+
+
 def test_the_version_is_that_of_the_package() -> None:
     chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
     version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
@@ -326,6 +341,7 @@ def test_the_version_is_that_of_the_package() -> None:
         ({"stores": LEAST["stores"] | {"keys": {"url": "redis://k:6379/0"}}}, "stores.keys.masterKeySecret is missing"),
         ({"stores": LEAST["stores"] | {"keys": {"masterKeySecret": "keys"}}}, "stores.keys.url is missing"),
         ({"serve": {}}, "serve.tokensSecret is missing"),
+        ({"serve": LEAST["serve"] | {"upstream": {"keySecret": "model"}}}, "serve.upstream.url is missing"),
         (
             {"groups": {"depht": {"replicas": 2}}},
             "groups.depht is no group of the layout chained; there are depth, learning",

@@ -56,6 +56,8 @@ def test_two_builds_are_the_same_byte_for_byte_and_the_sums_are_theirs(sources: 
     sums = dict(reversed(line.split()) for line in first.pop("SHA256SUMS").decode().splitlines())
     assert sums == {name: hashlib.sha256(content).hexdigest() for name, content in first.items()}
     assert {name.rpartition(".")[2] for name in first} == {"whl", "gz", "json"}
+    wheels = {name.partition("-")[0] for name in first if name.endswith(".whl")}
+    assert wheels == {"fathom_context", "fathom_client"}
 
 
 @pytest.mark.covers("B29")

@@ -233,11 +233,17 @@ def test_the_dockerfile_builds_what_compose_runs():
         assert SERVICES[name]["image"] == f"fathom:{version()}"
         assert SERVICES[name]["build"] == {"context": ".", "dockerfile": "deploy/Dockerfile"}
         assert SERVICES[name]["command"][0] == "fathom"
-    [base] = re.findall(r"^FROM (\S+)$", DOCKERFILE, re.MULTILINE)
+    [base] = set(re.findall(r"^FROM (\S+)(?: AS wheel)?$", DOCKERFILE, re.MULTILINE))
     assert EXACT.fullmatch(base), base
     assert "--require-hashes" in DOCKERFILE
     assert re.search(r"^USER fathom$", DOCKERFILE, re.MULTILINE)
     assert 'CMD ["fathom", "worker"]' in DOCKERFILE
+
+
+def test_the_image_holds_what_the_wheel_installs_and_no_sources():
+    image = DOCKERFILE.rpartition("\nFROM ")[2]
+    assert re.findall(r"^COPY (\S+)", image, re.MULTILINE) == ["deploy/requirements/base.txt"]
+    assert "from=wheel,source=/dist,target=/dist pip install --no-cache-dir --no-deps /dist/*.whl" in image
 
 
 def test_what_the_dockerfile_copies_is_there_and_is_not_kept_from_it():

@@ -64,6 +64,9 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 {{- if .Values.serve.enabled -}}
 {{- $_ := required "serve.tokensSecret is missing: name the Secret with `tokens`, or say serve.enabled=false" .Values.serve.tokensSecret -}}
+{{- if and .Values.serve.upstream.keySecret (not .Values.serve.upstream.url) -}}
+{{- fail "serve.upstream.url is missing: write https://HOST/v1 of the model whose key serve.upstream.keySecret is" -}}
+{{- end -}}
 {{- end -}}
 {{- if .Values.strimzi.enabled -}}
 {{- $_ := required "strimzi.cluster is missing: name the Kafka resource" .Values.strimzi.cluster -}}
