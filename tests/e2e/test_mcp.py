@@ -170,6 +170,41 @@ def test_claims_that_contradict_each_other_or_a_statement_are_named_with_both_si
 
 
 @pytest.mark.covers("B28")
+def test_an_agent_reads_and_edits_its_users_memories_alone(tenant: Tenant, url: str):
+    async def until(client: Client, wanted: dict[str, str]) -> dict[str, str]:
+        for _ in range(100):
+            found = (await answered(client, "memories", action="search", text="locker"))["memories"]
+            if {each["value"]: each["status"] for each in found} == wanted:
+                return {each["value"]: each["memory_id"] for each in found}
+            await asyncio.sleep(0.2)
+        raise AssertionError(found)
+
+    async def edited(client: Client) -> str:
+        await answered(client, "memories", action="add", text="My locker code is 7781.")
+        old = (await until(client, {"7781": "holds"}))["7781"]
+        await answered(client, "memories", action="correct", memory_id=old, text="9002")
+        new = (await until(client, {"9002": "holds"}))["9002"]
+        assert f"replaced by {new}" in await refused(client, "memories", action="confirm", memory_id=old)
+        await answered(client, "memories", action="confirm", memory_id=new)
+        confirmed = (await until(client, {"9002": "confirmed"}))["9002"]
+        await answered(client, "memories", action="delete", memory_id=confirmed)
+        await until(client, {"7781": "holds"})
+        return old
+
+    async def of_another(client: Client) -> None:
+        assert (await answered(client, "memories", action="list"))["memories"] == []
+        assert "you have no such memory" in await refused(client, "memories", action="delete", memory_id=old)
+
+    async def taken_back(client: Client) -> None:
+        await answered(client, "memories", action="delete", memory_id=old)
+        await until(client, {})
+
+    old = http(url, edited)
+    for token in (BOB, EVA):
+        http(url, of_another, token=token)
+    stdio(tenant, taken_back)
+
+
 def test_a_packs_id_is_no_right_to_it(tenant: Tenant, url: str):
     async def asked(client: Client) -> str:
         return (await answered(client, "search_context", query="My deadline is the 15th."))["pack_id"]

@@ -80,14 +80,19 @@ def with_corrections(
     asserted: Iterable[ClaimAsserted], corrections: Collection[CorrectionIssued]
 ) -> tuple[ClaimAsserted, ...]:
     """The claims in log order, each once, with the statuses that later claims and corrections imply."""
-    contested = {each.target_id for each in corrections if each.kind == "claim"}
+    about = [each for each in corrections if each.kind == "claim" and each.correction_kind != "formatacao"]
+    contested = {each.target_id for each in about if each.ruling is None}
+    taken_back = {each.target_id for each in about if each.ruling == "retract"}
     once = {claim.claim_id: claim for claim in asserted}
-    return tuple(
-        claim.model_copy(update={"status": "contested"})
-        if claim.claim_id in contested and claim.status == "asserted"
-        else claim
-        for claim in lifecycle.settled(list(once.values()))
-    )
+    return tuple(_ruled(claim, contested, taken_back) for claim in lifecycle.settled(list(once.values())))
+
+
+def _ruled(claim: ClaimAsserted, contested: Collection[str], taken_back: Collection[str]) -> ClaimAsserted:
+    if claim.claim_id in taken_back:
+        return claim.model_copy(update={"status": "retracted"})
+    if claim.claim_id in contested and claim.status == "asserted":
+        return claim.model_copy(update={"status": "contested"})
+    return claim
 
 
 def _newest(known: Iterable[ClaimAsserted], user_id: str) -> Sequence[ClaimAsserted]:

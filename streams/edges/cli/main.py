@@ -52,7 +52,7 @@ VERBS = (
     ("assess", "assess:assess",
      "Whether a query needs deep context, which tools to call for it, and what skipping them saves."),
     ("mcp", "serve:mcp",
-     "Tools for agents, over MCP: assess a query, search context, check conflicts, explain a pack."),
+     "Tools for agents, over MCP: assess a query, search context, explain a pack, edit memories."),
     ("serve", "serve:serve",
      "The HTTP interface, for assistants that do not speak Kafka; needs tokens."),
     ("up", "up:up", "All stages with a broker and stores of their own, in one directory; no server needed."),

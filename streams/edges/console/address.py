@@ -12,3 +12,8 @@ def console_url(http: str, token: str | None = None) -> str:
     """
     fragment = "" if token is None else f"#token={quote(token, safe='')}"
     return f"http://{http}{PATH}{fragment}"
+
+
+def message_url(console: str, message_id: str) -> str:
+    """The page of the console at an address that explains one message."""
+    return f"{console}#/message/{quote(message_id, safe='')}"

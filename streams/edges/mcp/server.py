@@ -31,6 +31,7 @@ from schemas.base import Value, derive
 from streams.edges.client.arguments import NAME_CHARS, Arguments, wrong
 from streams.edges.client.console_output import shortened
 from streams.edges.client.errors import CODES, explain, nearest
+from streams.edges.console.address import message_url
 from streams.edges.http.tracing import trace_id_of, traceparent_of
 from streams.edges.mcp.tool import AnyTool, Call, Context, ServerContext
 from streams.telemetry import metrics
@@ -121,6 +122,9 @@ def _given(tool: AnyTool, asked: Arguments, body: Value, call: Call, trace_id: s
     receipt = derive("mcp-receipt", caller.tenant, caller.client, caller.user, tool.name, said)
     result = CallToolResult(content=[TextContent(type="text", text=tool.text(body))], structured_content=structured)
     result.meta = {"receipt_id": receipt, "trace_id": trace_id}
+    message_id = tool.explained_by(body)
+    if message_id is not None and (console := call.site.console()) is not None:
+        result.meta["explain_url"] = message_url(console, message_id)
     return result
 
 

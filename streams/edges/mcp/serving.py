@@ -8,6 +8,7 @@ from starlette.types import ASGIApp
 from agents.stages.assessor import Assessor
 from streams.config import Settings, listed
 from streams.edges.client import assessing, clients
+from streams.edges.console.address import console_url
 from streams.edges.http import serve, tokens
 from streams.edges.http.gate import GRANT, AuthMiddleware
 from streams.edges.http.rate_limit import RateLimit
@@ -17,6 +18,7 @@ from streams.edges.mcp.callers import Caller
 from streams.edges.mcp.server import server_of
 from streams.edges.mcp.tool import Context, ServerContext
 from streams.edges.mcp.toolbox import TOOLS
+from streams.runtime import data_dir
 from streams.web_pages import LOOPBACK
 
 PATH = "/mcp"
@@ -32,7 +34,13 @@ async def on_stdio(settings: Settings, broker: str | None) -> None:
         server = server_of(
             TOOLS,
             ServerContext(
-                lambda _: caller, partial(clients.bootstrap_of, broker), seconds, limits, assessor, allowance.take
+                lambda _: caller,
+                partial(clients.bootstrap_of, broker),
+                seconds,
+                limits,
+                assessor,
+                allowance.take,
+                partial(_console, settings),
             ),
         )
         assessing.warm()
@@ -51,7 +59,12 @@ async def on_http(settings: Settings, broker: str | None, host: str, port: int) 
 def http_app(settings: Settings, broker: str | None, host: str, assessor: Assessor) -> ASGIApp:
     """The application behind `AuthMiddleware`; raises `ConfigError`."""
     site = ServerContext(
-        _caller_of, partial(clients.bootstrap_of, broker), settings.mcp_timeout_ms / 1000, settings.limits(), assessor
+        _caller_of,
+        partial(clients.bootstrap_of, broker),
+        settings.mcp_timeout_ms / 1000,
+        settings.limits(),
+        assessor,
+        console=partial(_console, settings),
     )
     app = server_of(TOOLS, site).streamable_http_app(
         streamable_http_path=PATH,
@@ -68,6 +81,13 @@ def http_app(settings: Settings, broker: str | None, host: str, assessor: Assess
         origins_setting="mcp_origins",
         loopback=host in LOOPBACK,
     )
+
+
+def _console(settings: Settings) -> str | None:
+    """The address of the console that is set, else of the `fathom up` of the directory."""
+    home = data_dir.home_of(settings.broker)
+    up = None if home is None or settings.mcp_console_url else data_dir.running(home)
+    return settings.mcp_console_url or (None if up is None else console_url(up.http))
 
 
 def _caller_of(context: Context) -> Caller:

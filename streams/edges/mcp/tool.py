@@ -31,7 +31,7 @@ Context = ServerRequestContext[Any, Any]
 class ServerContext:
     """What server and tools need of their process; `seconds` is the time limit of an answer.
 
-    `refuse` gives the seconds until the next call, 0 allows this one.
+    `refuse` gives the seconds until the next call, 0 allows this one; `console` where the console is, if anywhere.
     """
 
     caller: Callable[[Context], Caller]
@@ -40,6 +40,7 @@ class ServerContext:
     limits: Limits = field(default_factory=Limits)
     assessor: Assessor = field(default_factory=lambda: Assessor(SystemClock()))
     refuse: Callable[[Caller], float] = lambda _: 0.0
+    console: Callable[[], str | None] = lambda: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,8 @@ RECORDS = ToolAnnotations(read_only_hint=False, idempotent_hint=False, destructi
 class Tool(Generic[A, R]):
     """One tool; `answer` raises `CommandFailed` with a sentence for the caller.
 
-    `text` is what a model reads of an answer: short, since the structured content goes with it.
+    `text` is what a model reads of an answer: short, since the structured content goes with it. `explained_by` is the
+    message whose page in the console explains an answer.
     """
 
     name: str
@@ -82,6 +84,7 @@ class Tool(Generic[A, R]):
     annotations: ToolAnnotations
     answer: Callable[[A, Call], Awaitable[R]]
     text: Callable[[R], str]
+    explained_by: Callable[[R], str | None] = lambda _: None
 
     def input_schema(self) -> dict[str, object]:
         """JSON Schema of the arguments."""
@@ -104,13 +107,15 @@ class Tool(Generic[A, R]):
             description=self.description,
             input_schema=self.input_schema(),
             output_schema=self.output_schema(),
-            annotations=self.annotations.model_copy(update={"title": self.title}),
+            annotations=self.annotations,
         )
 
 
 AnyTool = Tool[Any, Any]
 # What is so where a schema says nothing.
 IMPLIED = ("additionalProperties", True)
+# Lengths that no agent comes near; a call that does is refused with the bound.
+UNSAID = ("minLength", "maxLength", "maxItems")
 
 
 def _lean(node: Any) -> Any:
@@ -125,7 +130,7 @@ def _lean(node: Any) -> Any:
     found = {
         name: _lean(each)
         for name, each in node.items()
-        if not (name == "default" and not each) and (name, each) != IMPLIED
+        if not (name == "default" and not each) and (name, each) != IMPLIED and name not in UNSAID
     }
     options = [each for each in found.get("anyOf", ()) if each != {"type": "null"}]
     if len(options) == 1:

@@ -5,12 +5,10 @@ Read from the log, which has every claim: the embedded graph is locked by the pr
 
 import asyncio
 from collections.abc import Iterable
-from contextlib import aclosing
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 from uuid import uuid4
 
-from aiokafka import ConsumerRecord
 from pydantic import AwareDatetime, Field, model_validator
 
 from agents.core.claims.checks import Checked, of_statement, on_subject, with_corrections
@@ -20,9 +18,9 @@ from agents.core.language.messages import DEFAULT
 from schemas.base import Conversation, Id, Source, Value
 from schemas.items import ClaimStatus, Contradiction
 from schemas.memory import ClaimAsserted
-from schemas.topics import MEMORY_CLAIMS, MEMORY_CORRECTIONS, MESSAGES_IN, Topic
+from schemas.topics import MEMORY_CLAIMS, MEMORY_CORRECTIONS, MESSAGES_IN
 from streams.edges.client.arguments import Arguments
-from streams.edges.mcp.log_search import newest_first, received
+from streams.edges.mcp.log_memories import events
 from streams.edges.mcp.tool import READS, Call, Tool, filled
 
 SUBJECT_CHARS, STATEMENT_CHARS, MAX_SHOWN = 200, 4_000, 50
@@ -84,7 +82,7 @@ class Conflicts(Value):
 async def answer(asked: ConflictArguments, call: Call) -> Conflicts:
     """Raises `CommandFailed` where no broker answers."""
     (asserted, all_claims), (corrections, all_corrections) = await asyncio.gather(
-        _events(MEMORY_CLAIMS, call), _events(MEMORY_CORRECTIONS, call)
+        events(MEMORY_CLAIMS, call), events(MEMORY_CORRECTIONS, call)
     )
     known = with_corrections(asserted, corrections)
     checks = []
@@ -93,17 +91,6 @@ async def answer(asked: ConflictArguments, call: Call) -> Conflicts:
     if asked.statement is not None:
         checks.append(of_statement(known, _utterance(asked.statement, asked.conversation_id, known, call)))
     return _shown(checks, known, complete=all_claims and all_corrections)
-
-
-async def _events(topic: Topic, call: Call) -> tuple[list[Any], bool]:
-    """The tenant's events, and whether there was time for the whole log."""
-    found: list[ConsumerRecord] = []
-    whole = False
-    async with aclosing(newest_first(topic, call, call.caller.tenant)) as windows:
-        async for window in windows:
-            records, whole = window
-            found += records
-    return [one.event for one in received(topic, found, call)], whole
 
 
 def _utterance(statement: str, conversation_id: str | None, known: Iterable[ClaimAsserted], call: Call) -> Utterance:

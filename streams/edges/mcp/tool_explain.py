@@ -80,4 +80,5 @@ TOOL = Tool(
     annotations=READS,
     answer=answer,
     text=text,
+    explained_by=lambda found: found.message_id,
 )

@@ -27,6 +27,7 @@ class Reasoned(Value):
     """
 
     text: str = Field(exclude=True)
+    message_id: Id = Field(exclude=True)
     status: AnswerStatus
     sections: tuple[Section, ...]
     citations: tuple[str, ...] = Field(exclude_if=not_)
@@ -63,4 +64,5 @@ TOOL = Tool(
     annotations=RECORDS,
     answer=answer,
     text=lambda found: f"{found.status}\n{found.text}",
+    explained_by=lambda found: found.message_id,
 )

@@ -36,6 +36,7 @@ class Searched(Value):
     """
 
     text: str = Field(exclude=True)
+    message_id: Id = Field(exclude=True)
     conversation_id: Id
     pack_id: Id
     depth_level: DepthLevel
@@ -89,4 +90,5 @@ TOOL = Tool(
     annotations=RECORDS,
     answer=answer,
     text=lambda found: found.text,
+    explained_by=lambda found: found.message_id,
 )

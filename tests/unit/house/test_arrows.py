@@ -161,8 +161,8 @@ ARROWS: Mapping[str, str] = {
         streams.edges.http.events streams.edges.http.openai streams.kafka streams.listening streams.runtime
         streams.telemetry streams.web_pages""",
     "streams.edges.mcp": """agents.core.claims agents.core.conversation agents.core.language agents.core.packs
-        agents.stages streams.config streams.edges.client streams.edges.http streams.telemetry
-        streams.version streams.web_pages""",
+        agents.ports agents.stages streams.config streams.edges.client streams.edges.console streams.edges.http
+        streams.edges.operations streams.runtime streams.telemetry streams.version streams.web_pages""",
     # The command names the modules of its verbs in a table, `demo` and `eval` among them: it imports neither.
     "streams.edges.cli": """agents.core.caching agents.core.assessment agents.core.language agents.core.packs
         agents.errors streams.config streams.edges.client streams.edges.client.persons streams.edges.console

@@ -12,7 +12,6 @@ from starlette.requests import Request
 
 from agents.ports.memories import RememberedReader
 from schemas.base import Id, derive
-from schemas.chat import notes_of
 from schemas.memory import ClaimAsserted
 from schemas.topics import CORRECTIONS_IN, MESSAGES_IN
 from streams.edges.client.arguments import Arguments
@@ -23,18 +22,9 @@ from streams.edges.http.routes import LoggedRoute, Unsent
 from streams.edges.http.sending import CallHeaders, CallSender, Place
 from streams.edges.http.tokens import Grant
 from streams.edges.http.whose import client_of, grant_of, user_of
-from streams.edges.operations.memories import (
-    OVER,
-    BadCursor,
-    MemoriesShown,
-    MemoryQuery,
-    MemoryShown,
-    RememberedFact,
-    memories,
-    memory,
-    of_subject,
-    stated_too,
-)
+from streams.edges.operations import memory_edits
+from streams.edges.operations.memories import BadCursor, MemoriesShown, MemoryQuery, MemoryShown, memories, memory
+from streams.edges.operations.memory_edits import EditRefused
 
 MOST = 200
 MemoryName = Annotated[Id, Path(description="of the list, or of a claim in a pack")]
@@ -141,6 +131,8 @@ def _reading() -> Iterator[None]:
             yield
     except BadCursor:
         raise Problem(422, "after: is the `next` of the page before, unchanged") from None
+    except EditRefused as refused:
+        raise Problem(409, str(refused)) from None
 
 
 class MemoryEndpoints:
@@ -177,16 +169,14 @@ class MemoryEndpoints:
         user = user_of(grant, headers.user)
         if user is None:
             raise Problem(422, SayUser)
-        where = notes_of(user)
-        body = {"role": "user", "content": given.text, "conversation_id": where, "pack": False}
-        body["client_id"] = client_of(grant, given.client_id)
+        body = memory_edits.note(user, given.text, client_of(grant, given.client_id))
         said = orjson.dumps(body)
         made = self._sender.keys.id_of(grant, user, "memory", headers.idempotency_key, said)
         prepared = self._sender.prepared(
             request, MESSAGES_IN, orjson.dumps({**body, "message_id": made}), headers, made
         )
         sent = await self._sender.sent(prepared, once_as=made)
-        return MemoryTaken(message_id=made, conversation_id=where, **dict(Place.of(sent)))
+        return MemoryTaken(message_id=made, conversation_id=str(body["conversation_id"]), **dict(Place.of(sent)))
 
     async def change_memory(
         self,
@@ -196,10 +186,13 @@ class MemoryEndpoints:
         headers: Annotated[CallHeaders, Header()],
     ) -> MemoryEdited:
         """The new value takes the place of the old one, which stays in the history."""
-        claim = await self._current(grant_of(request), memory_id)
-        fields = {"ruling": "confirm"} if given.value is None else {"new_value": given.value}
-        text = given.reason.strip() or (f"It is {given.value}." if given.value else "It holds still.")
-        return await self._send(request, claim.user_id, [memory_id], {**fields, "texto": text}, headers)
+        grant = grant_of(request)
+        claim = await self._claim(grant, memory_id)
+        with _reading():
+            await memory_edits.check_current(self._graph(), grant.tenant, claim, datetime.now(UTC))
+        return await self._send(
+            request, [memory_id], memory_edits.change(claim.user_id, given.value, given.reason), headers
+        )
 
     async def take_memory_back(
         self,
@@ -212,21 +205,16 @@ class MemoryEndpoints:
         grant = grant_of(request)
         claim = await self._claim(grant, memory_id)
         with _reading():
-            found = await of_subject(self._graph(), grant.tenant, claim, datetime.now(UTC), grant.client)
-        ids = [each.memory_id for each in stated_too(found, claim)]
-        if memory_id not in ids:
-            raise Problem(409, "this memory was taken back before")
-        fields = {"ruling": "retract", "texto": reason.strip() or "Taken back."}
-        return await self._send(request, claim.user_id, ids, fields, headers)
+            ids = await memory_edits.to_withdraw(self._graph(), grant.tenant, claim, datetime.now(UTC), grant.client)
+        return await self._send(request, ids, memory_edits.withdrawal(claim.user_id, reason), headers)
 
     async def _send(
-        self, request: Request, user: str, ids: Sequence[str], fields: Mapping[str, str], headers: CallHeaders
+        self, request: Request, ids: Sequence[str], fields: Mapping[str, str], headers: CallHeaders
     ) -> MemoryEdited:
-        stated = {"usuario_id": user, "tipo": "factual", **fields}
         for each in ids:
             key = headers.idempotency_key and derive("edit", headers.idempotency_key, each)
             own = headers.model_copy(update={"idempotency_key": key})
-            value = orjson.dumps({"claim_id": each, **stated})
+            value = orjson.dumps({"claim_id": each, **fields})
             sent = await self._sender.sent(self._sender.prepared(request, CORRECTIONS_IN, value, own))
         return MemoryEdited(memory_ids=tuple(ids), **dict(Place.of(sent)))
 
@@ -241,14 +229,3 @@ class MemoryEndpoints:
         if found is None or not seen:
             raise Problem(404, "there is no such memory; `GET /memories` lists them by id")
         return found
-
-    async def _current(self, grant: Grant, memory_id: str) -> ClaimAsserted:
-        """A claim that can be edited; raises `Problem` (404, 409)."""
-        claim = await self._claim(grant, memory_id)
-        with _reading():
-            shown: RememberedFact = await memory(self._graph(), grant.tenant, claim, datetime.now(UTC))
-        if shown.status in OVER:
-            newer = f" by {', '.join(shown.by)}" if shown.by else ""
-            was = "replaced" if shown.status == "replaced" else "taken back"
-            raise Problem(409, f"this memory was {was}{newer} meanwhile; edit the one that is current")
-        return claim

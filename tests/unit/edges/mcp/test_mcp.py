@@ -28,7 +28,11 @@ from streams.testing.pipeline import Pipeline
 from tests.builders.mcp_client import ANA, MODES, call, nowhere, talk, text
 from tests.checkout import ROOT
 
-NAMES = ["assess_context_needs", "search_context", "reason", "check_conflicts", "explain_pack", "resolve_tool_call"]
+NAMES = [
+    "assess_context_needs", "search_context", "reason", "check_conflicts", "explain_pack", "memories",
+    "resolve_tool_call",
+]  # fmt: skip
+RECORDING = {"search_context", "reason", "memories", "resolve_tool_call"}
 BATCH = (
     "Hello!", "Thanks for the help", "What do you mean?", "How should I structure this?", "Write a function for X",
     "Review this code", "Why is this failing?", "Got it", "Can you explain more?", "Implement user authentication",
@@ -49,10 +53,11 @@ def test_both_protocols_list_the_tools_in_one_order_with_schemas_and_every_hint(
     for tool in tools:
         assert tool.title
         assert tool.description
-        hints = tool.annotations.model_dump()
+        # The tool's own title goes before that of its hints.
+        hints = tool.annotations.model_dump(exclude={"title"})
         assert None not in hints.values()
         assert (hints["destructive_hint"], hints["open_world_hint"]) == (False, False)
-        assert hints["read_only_hint"] is (tool.name not in {"search_context", "reason", "resolve_tool_call"})
+        assert hints["read_only_hint"] is (tool.name not in RECORDING)
         for schema in (tool.input_schema, tool.output_schema):
             Draft202012Validator.check_schema(schema)
             assert schema["type"] == "object"

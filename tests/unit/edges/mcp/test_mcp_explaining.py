@@ -1,11 +1,15 @@
 """A pack explained: every item with source and reason, and everything that is not in it."""
 
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from streams.edges.mcp import tool_search
 from streams.edges.mcp.explaining import explain
 from streams.testing.pipeline import Pipeline
+from tests.builders.mcp_client import call
 
 
 @pytest.fixture
@@ -39,3 +43,19 @@ def test_a_long_text_is_shown_by_its_beginning(fathom: Pipeline):
     fathom.say("O orçamento é de R$ 40 mil. " + "Detalhe do orçamento. " * 60)
     found = explain(fathom.ask("Explica melhor o orçamento."))
     assert max(len(item.text) for section in found.sections for item in section.items) == 80
+
+
+@pytest.mark.parametrize("console", ["http://127.0.0.1:8088/console", None])
+def test_an_answer_about_a_message_links_to_the_page_that_explains_it(fathom: Pipeline, console: str | None):
+    pack = fathom.ask("What is the warranty?")
+
+    async def answer(asked: Any, _: Any) -> Any:
+        return tool_search.searched(pack)
+
+    result = call(
+        "search_context", {"query": "x"}, tools=[replace(tool_search.TOOL, answer=answer)], console=lambda: console
+    )
+    wanted = None if console is None else f"{console}#/message/{pack.message_id}"
+    assert result.meta.get("explain_url") == wanted
+    assert "message_id" not in result.structured_content
+    assert "explain_url" not in call("assess_context_needs", {"query": "x"}, console=lambda: console).meta
