@@ -23,11 +23,11 @@ from schemas.cognition import CognitionFlags, CognitionLimits
 from schemas.depth import DepthLevel
 
 PREFIX = "FATHOM_"
-# Names read elsewhere: by tests, and by the client libraries.
-OTHERS_BEGIN, OTHERS = ("FATHOM_TEST_",), {"FATHOM_KAFKA_LIBS", "FATHOM_URL", "FATHOM_TOKEN", "FATHOM_TOKEN_FILE"}
+# Read elsewhere: by tests, by the command, by the client libraries.
+OTHERS_BEGIN = ("FATHOM_TEST_",)
+OTHERS = {"FATHOM_KAFKA_LIBS", "FATHOM_SETTINGS", "FATHOM_URL", "FATHOM_TOKEN", "FATHOM_TOKEN_FILE"}
 # Cognition's settings keep the names of its specification: the field in capitals, without the prefix.
 COGNITION = "RAG_"
-# Named by the same specification.
 UNPREFIXED = frozenset({"max_llm_calls_per_request"})
 REMOVED = {
     "RAG_COGRAG_SIMILARITY_THRESHOLD": "is no setting: evidence is kept by its probability to answer; take it out",

@@ -1,20 +1,44 @@
 """`fathom config show` and `check`: every setting, its value and its origin, without secrets; what is wrong."""
 
+import os
 import re
 import sys
+from pathlib import Path
 
 import orjson
 import typer
+from dotenv import dotenv_values
 
 from streams import config
 from streams.config import Settings, environment_name, load
 from streams.edges.cli.arguments import Json
-from streams.edges.client.errors import CONFIG, OK
+from streams.edges.client.errors import CONFIG, OK, USAGE, CommandFailed, nearest
 
 PASSWORD = re.compile(r"(?<=://)([^/@]*)@")
 HIDDEN = "***"
 
 app = typer.Typer(no_args_is_help=True)
+
+
+def settings_of(path: Path, option: str) -> dict[str, str]:
+    """The settings of a file of NAME=VALUE lines, as the option names it; raises `CommandFailed`."""
+    if not path.is_file():
+        raise CommandFailed(f"{option} {path}: no such file; write a file of FATHOM_…=VALUE lines", USAGE)
+    found = dotenv_values(path, interpolate=False)
+    for name, value in found.items():
+        if value is None:
+            raise CommandFailed(f"{option} {path}: {name} has no value; write {name}=VALUE", USAGE)
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def apply_file(path: Path) -> None:
+    """Set the settings of a file where the environment does not: this process and those that it starts have them."""
+    found = settings_of(path, "--settings")
+    known = {environment_name(name) for name in Settings.model_fields}
+    if strangers := sorted(found.keys() - known):
+        raise CommandFailed(f"--settings {path}: {strangers[0]} is no setting{nearest(strangers[0], known)}", CONFIG)
+    for name, value in found.items():
+        os.environ.setdefault(name, value)
 
 
 @app.command()

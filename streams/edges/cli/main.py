@@ -7,12 +7,14 @@ is down, 5 a check failed, 130 interrupted.
 import difflib
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.exceptions import TyperException
 
+from streams.edges.cli.progress import be_quiet
 from streams.edges.client.errors import OK, USAGE, CommandFailed, exit_codes, interrupted_later
 from streams.edges.client.standard_output import piped_output
 from streams.version import version
@@ -197,5 +199,17 @@ def _options(
     _: Annotated[
         bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Say the version and exit.")
     ] = False,
-) -> None:
-    pass
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Results and errors only, no progress.")] = False,
+    settings: Annotated[
+        Path | None,
+        typer.Option(
+            "--settings", metavar="FILE", envvar="FATHOM_SETTINGS",
+            help="A file of FATHOM_…=VALUE lines; the environment goes before it.",
+        ),
+    ] = None,
+) -> None:  # fmt: skip
+    be_quiet(quiet)
+    if settings is not None:
+        from streams.edges.cli.config import apply_file
+
+        apply_file(settings)

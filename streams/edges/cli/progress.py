@@ -10,6 +10,20 @@ if TYPE_CHECKING:
     from rich.status import Status
 
 
+_SHOWN = {"notes": True}
+
+
+def be_quiet(quiet: bool) -> None:
+    """Whether progress and notes are left out from now on; results and errors never are."""
+    _SHOWN["notes"] = not quiet
+
+
+def note(text: str) -> None:
+    """A line on stderr about what is done or could be done next."""
+    if _SHOWN["notes"]:
+        sys.stderr.write(f"{text}\n")
+
+
 class Progress:
     """The share of records done: a line every two seconds, and one at the end."""
 
@@ -57,6 +71,8 @@ class Progress:
         return min(self.done / self.total, 1.0) if self.total else 0.0
 
     def _say(self, what: str = "") -> None:
+        if not _SHOWN["notes"]:
+            return
         line = f"{self._line()}  {what}".rstrip()
         on_terminal = self._to.isatty()
         self._due = self._now() + (self.EVERY_TTY_S if on_terminal else self.EVERY_S)
@@ -122,6 +138,8 @@ class StatusLine:
 
     def say(self, text: str) -> None:
         """Say what is done now."""
+        if not _SHOWN["notes"]:
+            return
         if self._to.isatty():
             self.tick(text)
             return
@@ -130,7 +148,7 @@ class StatusLine:
 
     def tick(self, text: str) -> None:
         """Say it on a terminal only: what changes too often for a line each."""
-        if not self._to.isatty():
+        if not self._to.isatty() or not _SHOWN["notes"]:
             return
         if self._spinner is None:
             self._spinner = spinner(self._to, text)

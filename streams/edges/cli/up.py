@@ -17,6 +17,7 @@ from agents.core.caching.budget import set_budget
 from streams import config
 from streams.config import Settings
 from streams.edges.cli.arguments import Json
+from streams.edges.cli.progress import note
 from streams.edges.client.errors import CONFIG, INTERRUPTED, OK, USAGE, CommandFailed, nearest, told
 from streams.edges.client.typed import from_here, typed
 from streams.edges.console.address import console_url
@@ -169,9 +170,9 @@ def _say_ready(settings: Settings, with_api: bool, running: "Running") -> None:
         line["console"] = console_url(running.http)
     print(orjson.dumps(line).decode(), flush=True)
     if sys.stderr.isatty():
-        sys.stderr.write(f"{next_step(settings)}   (Ctrl-C ends it)\n")
+        note(f"{next_step(settings)}   (Ctrl-C ends it)")
         if with_api:
-            sys.stderr.write(f"see what it does: {console_of(settings, running.http)}\n")
+            note(f"see what it does: {console_of(settings, running.http)}")
 
 
 def console_of(settings: Settings, http: str) -> str:

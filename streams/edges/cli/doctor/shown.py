@@ -1,10 +1,10 @@
 """The findings as text: a line for each check, and below one that fails its cause, the next step and the page."""
 
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from streams.edges.cli.doctor.findings import FINE, Finding
+from streams.edges.cli.progress import note
 
 
 def show(findings: Sequence[Finding]) -> None:
@@ -36,4 +36,4 @@ def show_reconciled(table: Iterable[dict[str, Any]], left: int, *, changed: bool
     expected = sum(row["expected"] for row in rows)
     print(f"reconciled: {expected:,} expected by the log, {left:,} findings{' left' if odd and not left else ''}")
     if left and not changed:
-        sys.stderr.write("--repair writes what is missing again; --remove-orphans removes what the log does not know\n")
+        note("--repair writes what is missing again; --remove-orphans removes what the log does not know")

@@ -11,6 +11,7 @@ import typer
 
 from schemas.base import JsonObject
 from streams.edges.cli.arguments import Json
+from streams.edges.cli.progress import note
 from streams.edges.client.errors import FAILURE, USAGE, CommandFailed, nearest
 from streams.evaluation.predictions import TASKS, Predict
 from streams.evaluation.questions import raw_lines
@@ -42,7 +43,7 @@ def predict(
         raise CommandFailed(f"{target} cannot be written: {error.strerror or error}", FAILURE) from None
     finally:
         part.unlink(missing_ok=True)
-    sys.stderr.write(f"{count:,} predictions in {target}\n")
+    note(f"{count:,} predictions in {target}")
 
 
 def _write(make: Predict, source: Path, file: BinaryIO) -> int:

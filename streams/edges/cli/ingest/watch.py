@@ -7,6 +7,7 @@ from pathlib import Path
 
 from schemas.topics import DOCUMENTS_IN
 from streams.edges.cli.ingest.files import JSON, FoundFile, Skipped, document_id, find
+from streams.edges.cli.progress import note
 from streams.edges.client import clients, records
 from streams.edges.client.console_output import printable
 from streams.edges.client.errors import CommandFailed
@@ -77,7 +78,7 @@ def follow(
     watched = FolderWatch(paths)
     try:
         send(watched.begin(), True)
-        sys.stderr.write(f"watching {', '.join(map(printable, paths))}; Ctrl-C ends it\n")
+        note(f"watching {', '.join(map(printable, paths))}; Ctrl-C ends it")
         while True:
             time.sleep(EVERY_S)
             ready, deleted = watched.changed()
@@ -86,7 +87,7 @@ def follow(
             if deleted:
                 gone(deleted)
     except KeyboardInterrupt:
-        sys.stderr.write("watching ended; what was sent stays remembered\n")
+        note("watching ended; what was sent stays remembered")
 
 
 def tell_gone(paths: Sequence[Path], tenant: str, stated: str | None, bootstrap: str | None, *, forgets: bool) -> None:

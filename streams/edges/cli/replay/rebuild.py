@@ -1,6 +1,5 @@
 """`fathom replay --mode rebuild`: the plan of reads and writes, or the rebuilding of views from the log."""
 
-import sys
 from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import cast
@@ -15,7 +14,7 @@ from schemas.topics import (
 )
 from streams.config import Settings
 from streams.dependencies import Dependencies
-from streams.edges.cli.progress import Progress
+from streams.edges.cli.progress import Progress, note
 from streams.edges.cli.replay.orders import ReplayOrder
 from streams.edges.client.errors import CHECK, OK
 from streams.kafka.security import security_of
@@ -116,7 +115,7 @@ def show_plan(order: ReplayOrder, plan: list[TopicExtent], writes: list[str]) ->
     for line in writes:
         print(f"  {line}")
     with suppress(BrokenPipeError):
-        sys.stderr.write("nothing was done: --execute does it\n")
+        note("nothing was done: --execute does it")
 
 
 def _period(period: tuple[int, int] | None) -> str:

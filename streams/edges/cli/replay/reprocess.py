@@ -5,11 +5,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from dotenv import dotenv_values
-
 from schemas.topics import MESSAGES_IN
 from streams.config import ConfigError, Settings
-from streams.edges.cli.progress import Progress
+from streams.edges.cli.config import settings_of
+from streams.edges.cli.progress import Progress, note
 from streams.edges.cli.quarantine import sources
 from streams.edges.cli.replay.orders import ReplayOrder, ReprocessOptions
 from streams.edges.cli.replay.rebuild import show_plan
@@ -71,7 +70,7 @@ async def _executed(
     if there and not options.resume:
         raise CommandFailed(f"there is a replay {order.replay_id}; go on with --resume, or choose another --id", USAGE)
     await reprocess_run.create_topics(bootstrap, settings[0], log, order.replay_id)
-    sys.stderr.write(f"replay {order.replay_id}: if it ends early, the same with --resume {order.replay_id} goes on\n")
+    note(f"replay {order.replay_id}: if it ends early, the same with --resume {order.replay_id} goes on")
     reprocess_run.step_aside()
     with Progress(len(timeline)) as progress:
         async with (
@@ -123,15 +122,7 @@ def _time(seconds: float) -> str:
 
 def changes(path: Path | None) -> dict[str, str]:
     """The settings of a file of NAME=VALUE lines; raises `CommandFailed`."""
-    if path is None:
-        return {}
-    if not path.is_file():
-        raise CommandFailed(f"--with {path}: no such file; write a file of FATHOM_…=VALUE lines", USAGE)
-    found = dotenv_values(path, interpolate=False)
-    for name, value in found.items():
-        if value is None:
-            raise CommandFailed(f"--with {path}: {name} has no value; write {name}=VALUE", USAGE)
-    return {name: value for name, value in found.items() if value is not None}
+    return {} if path is None else settings_of(path, "--with")
 
 
 def _changed(settings: Settings, changed: Mapping[str, str]) -> tuple[Settings, Mapping[str, str]]:

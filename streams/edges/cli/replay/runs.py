@@ -8,6 +8,7 @@ import typer
 
 from streams.config import Settings
 from streams.edges.cli.arguments import Broker, Json
+from streams.edges.cli.progress import note
 from streams.edges.cli.replay.options import Execute, Report
 from streams.edges.cli.replay.page import page_of
 from streams.edges.cli.up import settings_of
@@ -64,7 +65,7 @@ async def _clean(replay_id: str, settings: Settings, *, execute: bool, as_json: 
     for topic in topics:
         print(f"{'deleted' if execute else 'would delete'} {topic}")
     if not execute:
-        typer.echo("nothing was done: --execute does it", err=True)
+        note("nothing was done: --execute does it")
 
 
 def diff(
