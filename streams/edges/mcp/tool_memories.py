@@ -51,6 +51,7 @@ class FactShown(Value):
 
     memory_id: Id
     text: str
+    subject: str
     value: str
     author: Literal["user", "assistant"]
     status: Status
@@ -125,7 +126,10 @@ async def _send(outgoing: Sequence[OutgoingRecord], call: Call) -> None:
 
 def text(found: FactsAnswer) -> str:
     """The facts, one a line; after an edit that it is on its way."""
-    lines = [f"- {each.memory_id}: {each.text} ({each.status}, {each.said_at:%Y-%m-%d})" for each in found.memories]
+    lines = [
+        f"- {each.memory_id}: {each.subject}: {each.value} ({each.status}, {each.said_at:%Y-%m-%d})"
+        for each in found.memories
+    ]
     if lines:
         return "\n".join(lines if found.complete else [*lines, "there are more: search with words"])
     return "sent; it holds within a second" if found.changed else "nothing that fits is remembered"

@@ -180,3 +180,15 @@ def test_what_is_forgotten_is_gone_as_the_page_says(tmp_path: Path):
     with typed(tmp_path, "erasure.md") as page:
         assert "nothing of it" in page.printed
         assert "still there" not in page.printed
+
+
+def test_recipes_for_four_assistants(tmp_path: Path):
+    with typed(tmp_path, "recipes.md") as page:
+        # The customer was not told what is internal.
+        assert page.printed.count("free repair") == 0
+
+
+def test_an_answer_is_explained_contested_sealed_and_verified(tmp_path: Path):
+    with typed(tmp_path, "tutorial-audit.md") as page:
+        assert re.fullmatch(r"[0-9a-f]{64}:\d+\n", (tmp_path / "head.txt").read_text())
+        assert "the log is not what was sealed" not in page.printed

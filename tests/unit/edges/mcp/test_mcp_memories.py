@@ -72,7 +72,7 @@ def test_a_list_has_the_current_facts_of_the_callers_user_alone(log: Log) -> Non
     found = log.asks("list")
     assert [(each.memory_id, each.value, each.status) for each in found.memories] == [("b", "9002", "holds")]
     assert (found.complete, log.sent) == (True, [])
-    assert tool_memories.text(found) == "- b: My locker code is 9002. (holds, 2026-03-01)"
+    assert tool_memories.text(found) == "- b: my locker code: 9002 (holds, 2026-03-01)"
     assert [each.memory_id for each in log.asks("list", user="eva").memories] == ["e"]
     assert tool_memories.text(log.asks("search", text="bicycle")) == "nothing that fits is remembered"
     assert [each.memory_id for each in log.asks("search", text="code 9002").memories] == ["b"]
