@@ -127,9 +127,7 @@ class Settings(BaseSettings):
     max_crashes: int = Field(4, ge=0, description="processes that may die of a record; then a dead letter, 0: never")
     dlq_max_consecutive: int = Field(500, ge=1, description="dead letters in a row that stop a stage")
     dlq_max_ratio: float = Field(0.9, gt=0, le=1, description="share of dead letters of the last 2,000 records")
-    canary_every_s: float = Field(
-        0, ge=0, le=86_400, description="seconds between questions of ours that `up` and `serve` time; 0: none"
-    )
+    canary_every_s: float = Field(0, ge=0, le=86_400, description="seconds between timed questions of ours; 0: none")
     http_host: str = "127.0.0.1"
     http_port: int = Field(0, ge=0, le=65535, description="health and metrics; 0 picks a free port")
     http_names: str = Field("", description="names, with commas, by which health, metrics and console are called")
@@ -151,9 +149,7 @@ class Settings(BaseSettings):
     upstream_key_file: Path | None = Field(None, description="a file that holds the API key for upstream_url")
     upstream_max_bytes: int = Field(1_000_000, ge=1_000, le=32_000_000, description="largest body of a `/v1` request")
     upstream_user_header: str = Field("X-OpenWebUI-User-Id", description="a front-end's header on who asks `/v1`")
-    upstream_wait_ms: int = Field(
-        3_000, ge=1, description="how long `/v1` waits for a pack, and for the verdict on a tool call"
-    )
+    upstream_wait_ms: int = Field(3_000, ge=1, description="how long `/v1` waits for a pack, or a call's verdict")
     upstream_timeout_ms: int = Field(600_000, ge=100, description="how long the model behind `/v1` may be silent")
     mcp_timeout_ms: int = Field(10_000, ge=100, description="how long an MCP call waits for a pack or reads the log")
     rag_enable_cograg: bool = Field(False, description="answer complex questions by cognition, beside their packs")
@@ -181,9 +177,7 @@ class Settings(BaseSettings):
     rag_cograg_response_model: str | None = Field(
         None, description="the endpoint's model that answers sub-questions; else the standard one"
     )
-    rag_cograg_verification_model: str = Field(
-        "gemini-2.0-flash", description="the endpoint's model that checks answers"
-    )
+    rag_cograg_verification_model: str = Field("gemini-2.0-flash", description="the endpoint's model that checks")
     max_llm_calls_per_request: int = Field(20, ge=1, description="calls of a language model of one run of cognition")
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["auto", "json", "text"] = "auto"
@@ -288,6 +282,12 @@ def load_changed(
     if settings is None:
         raise ConfigError(wrong[0])
     return settings
+
+
+def add_to_environment(found: Mapping[str, str]) -> None:
+    """Set what the environment does not, for this process and those that it starts."""
+    for name, text in found.items():
+        os.environ.setdefault(name, text)
 
 
 def faults(environment: Mapping[str, str] | None = None) -> list[str]:

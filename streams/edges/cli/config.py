@@ -1,6 +1,5 @@
 """`fathom config show` and `check`: every setting, its value and its origin, without secrets; what is wrong."""
 
-import os
 import re
 import sys
 from pathlib import Path
@@ -37,8 +36,7 @@ def apply_file(path: Path) -> None:
     known = {environment_name(name) for name in Settings.model_fields}
     if strangers := sorted(found.keys() - known):
         raise CommandFailed(f"--settings {path}: {strangers[0]} is no setting{nearest(strangers[0], known)}", CONFIG)
-    for name, value in found.items():
-        os.environ.setdefault(name, value)
+    config.add_to_environment(found)
 
 
 @app.command()

@@ -39,7 +39,7 @@ def mcp(
     broker: Broker = None,
     _: Json = False,
 ) -> None:
-    """Tools for agents, over MCP: assess a query, search context, check conflicts, explain a pack.
+    """Tools for agents, over MCP: assess a query, search context, explain a pack, edit memories.
 
     On stdio for one client, in tenant `default` or FATHOM_MCP_TENANT; with --http the call's token says whose it is.
     """
