@@ -74,3 +74,16 @@ def test_the_wheel_has_no_tests_no_sources_of_documents_and_no_generated_ones(in
     assert [name for name in unneeded if (packages / name).exists()] == []
     [wheel] = installed.glob("*.whl")
     assert wheel.stat().st_size < 2_000_000
+
+
+def test_an_installed_wheel_prints_its_pages(installed: Path) -> None:
+    listed = run(installed, "-m", "streams", "docs")
+    names = {line.split()[0] for line in listed.stdout.splitlines()}
+    assert names == {path.stem for path in (ROOT / "docs").glob("*.md")}, listed.stderr
+    page = run(installed, "-m", "streams", "docs", "docs/errors.md#http-422")
+    assert page.stdout.strip() == (ROOT / "docs/errors.md").read_text().strip()
+    wrong = run(installed, "-m", "streams", "docs", "erors")
+    assert (wrong.returncode, wrong.stderr) == (
+        2,
+        "fathom: there is no page 'erors'; did you mean errors?; `fathom docs` lists them\n",
+    )

@@ -97,6 +97,7 @@ VERBS = (
     ("schema", "schema:app",
      "The JSON Schemas of all events: written, changes judged, values checked, registered."),
     ("config", "config:app", "Settings."),
+    ("docs", "pages.command:docs", "The pages of this version: listed, or one of them printed as Markdown."),
     ("profile", "profile:app", "Who a user is: role, department, access, objectives."),
     ("eval", EVAL, "Run the production classifier on evaluation data, and score packs and answers."),
     ("tool", "tool:app", "Tool calls: their verdicts, results and confirmations."),
