@@ -189,3 +189,15 @@ def test_an_id_of_nothing_is_said_at_once(tenant: Tenant, words: tuple[str, ...]
     assert said in ended.stderr
     assert len(ended.stderr) < 400
     assert ended.stdout == ""
+
+
+def test_packs_are_timed_and_nothing_of_the_questions_stays(tenant: Tenant):
+    told = json.loads(client(tenant.bootstrap, "bench", "--questions", "6", "--json").stdout)
+    assert told["packs"] == 6
+    assert 0 < told["p50_ms"] <= told["p95_ms"]
+    asked = [each for each in records(tenant.bootstrap, "messages.in") if each["headers"].get("tenant") == "_canary"]
+    last = asked[-1]["value"]
+    assert last["forgotten"] is True
+    assert [each["value"]["conversation_id"] for each in asked].count(last["conversation_id"]) == 1 + 4 + 6
+    shown = client(tenant.bootstrap, "bench", "--questions", "1")
+    assert shown.stdout.startswith("1 packs, one at a time: p50 ")

@@ -6,7 +6,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from uuid import uuid4
 
@@ -62,6 +62,26 @@ async def probe(bootstrap: str) -> CanaryResult:
     except (CommandFailed, KafkaError, OSError) as failed:
         left = str(failed) or repr(failed)
     return CanaryResult(seconds, lost, left)
+
+
+async def timed(bootstrap: str, texts: Sequence[str]) -> list[float]:
+    """The seconds from each message to its pack, one at a time, in a conversation that is erased afterwards.
+
+    Raises `CommandFailed` where a pack does not come.
+    """
+    where = Conversation(tenant=CANARY, client_id=CLIENT, conversation_id=f"canary-{uuid4()}")
+    whose = Identity(CANARY, USER)
+    found = []
+    try:
+        async with answers_of(PACK, bootstrap) as answers, clients.producing(bootstrap) as producer:
+            for text in texts:
+                question = records.turn(text, whose, client=CLIENT, conversation=where.conversation_id)
+                began = time.monotonic()
+                await answered(question, PACK, answers, producer, PACK_S)
+                found.append(time.monotonic() - began)
+    finally:
+        await _erase(bootstrap, where, whose)
+    return found
 
 
 async def _erase(bootstrap: str, where: Conversation, whose: Identity) -> None:

@@ -91,6 +91,8 @@ VERBS = (
     ("doctor", "doctor.command:doctor",
      "Check that every dependency is reachable and configured correctly; with --reconcile, the stores against the "
      "log."),
+    ("bench", "doctor.bench:bench",
+     "Time questions one by one to their packs, in a tenant of its own, and erase them again."),
     ("demo", "demo.run:demo",
      "Play a conversation through everything, and show what goes into the prompts and what that saves."),
     ("topics", "cluster.topics:app", "Topics as they should be against topics as they are."),
