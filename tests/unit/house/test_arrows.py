@@ -147,9 +147,7 @@ ARROWS: Mapping[str, str] = {
         streams.topology streams.config streams.child_process""",
     "streams.edges.cli.lists": "streams.edges.cli streams.edges.client streams.edges.operations",
     "streams.edges.cli.memory": "streams.edges.cli streams.edges.client streams.edges.operations",
-        streams.topology""",
     "streams.edges.cli.pages": "streams.edges.cli streams.edges.client",
-    "streams.edges.cli.memory": "streams.config streams.edges.cli streams.edges.client streams.edges.operations",
     "streams.edges.http": """agents.core.caching streams.config streams.edges.client
         streams.listening streams.runtime streams.telemetry streams.version streams.web_pages""",
     "streams.edges.http.endpoints": """agents.core.documents agents.core.packs agents.errors agents.ports agents.stages
