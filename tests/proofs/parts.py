@@ -69,7 +69,7 @@ PROOFS: dict[str, Proof] = {
     ),
     "marks": Proof(
         "a break of a statement is noticed by a test that claims it, 97 % of them",
-        ("tests/unit", "tests/contract", "tests/proofs/marks.toml", "schemas", "agents", "streams"),
+        ("tests/unit", "tests/contract", "tests/requirements/breaks.toml", "schemas", "agents", "streams"),
         (_module("marks: every break, one at a time", "tests.proofs.marks"),),
     ),
     "evidence": Proof(
