@@ -64,5 +64,5 @@ export function Pages({ offset, limit, shown, total, to }: PagesProps) {
 }
 
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
-  return <section class="empty"><h2>{title}</h2>{children}</section>;
+  return <section class="nothing"><h2>{title}</h2>{children}</section>;
 }
