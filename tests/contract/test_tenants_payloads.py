@@ -114,7 +114,7 @@ async def through_the_graph(store: Any, text: str, tenant: str = "acme") -> list
         await store.events(tenant, user_id=key, between=None, **when),
         await store.events(tenant, user_id=key, between=Span(NOON, NOON), **when),
         *await _of_cognition(store, text, key, tenant),
-        *await _of_decisions(store, key, tenant),
+        *await _of_decisions(store, text, key, tenant),
         await store.claims_of(tenant, user_id=key, after=key, **when),
     ]
 
@@ -132,7 +132,7 @@ async def _of_cognition(store: Any, text: str, key: str, tenant: str) -> list[An
     ]
 
 
-async def _of_decisions(store: Any, key: str, tenant: str) -> list[Any]:
+async def _of_decisions(store: Any, text: str, key: str, tenant: str) -> list[Any]:
     asked: dict[str, Any] = {"whose": Asker(key, key), "since": NOON, "as_of": NOON, "limit": 5}
     return [
         await store.decisions(tenant, **asked),
@@ -140,6 +140,8 @@ async def _of_decisions(store: Any, key: str, tenant: str) -> list[Any]:
         await store.questions(tenant, [key], NOON),
         await store.decisions_on(tenant, key, NOON),
         await store.contested(tenant, [key], NOON),
+        await store.documents(tenant, as_of=NOON, limit=5),
+        await store.passages_of(tenant, [text, key], NOON),
     ]
 
 
