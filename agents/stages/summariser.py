@@ -32,6 +32,8 @@ class Summariser:
         turns = await self._working_sets.turns(conversation, turn.frame_id, up_to_seq=turn.seq, limit=MAX_TURNS)
         if len(turns) < 2 or (turn.role == Role.USER and len(turns) % SUMMARY_INTERVAL):
             return ()
+        if not summaries.tells_anything(turns, turn.lang):
+            return ()
         summary = summaries.summary_of(
             conversation, turn.user_id, turn.frame_id, turns, lang=turn.lang, made_at=turn.created_at
         )

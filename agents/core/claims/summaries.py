@@ -17,6 +17,7 @@ from agents.core.claims.markers import is_correction
 from agents.core.conversation.memory import ConversationTurn
 from agents.core.conversation.turn_links import repaired, standing
 from agents.core.language.dates import events_in
+from agents.core.language.interrogatives import wants_an_answer
 from agents.core.language.sentences import composed, sentences
 from agents.core.language.text import clip, content_words, fold, stem, surface_terms
 from schemas.base import Conversation, derive
@@ -94,6 +95,16 @@ def summarise(turns: Sequence[ConversationTurn], *, lang: str, max_chars: int) -
         elif not chosen or max_chars - len(_rendered(chosen, lang)) < MAX_SENTENCE_CHARS // 4:
             break
     return _rendered(chosen, lang) or _cut(best or _last_words(turns, lang), max_chars)
+
+
+def tells_anything(turns: Sequence[ConversationTurn], lang: str) -> bool:
+    """Whether some sentence of the turns is more than a question or a request: questions alone answer nothing later."""
+    return any(
+        not said.is_question and (turn.role == "assistant" or not wants_an_answer(said.text, turn.lang or lang))
+        for turn in turns
+        if turn.role != "system"
+        for said in _said(clip(turn.content), turn.lang or lang)
+    )
 
 
 def _cut(text: str, max_chars: int) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from schemas.chat import notes_of
-from schemas.topics import CONVERSATION_TURNS, CORRECTIONS_IN, MEMORY_CLAIMS, MEMORY_CORRECTIONS
+from schemas.topics import CONVERSATION_TURNS, CORRECTIONS_IN, MEMORY_CLAIMS, MEMORY_CORRECTIONS, MEMORY_SUMMARIES
 from streams.edges.operations.memories import MemoryQuery, memories
 from streams.testing.pipeline import Pipeline
 
@@ -129,3 +129,21 @@ def test_a_ruling_that_is_none_becomes_a_dead_letter(fathom: Pipeline, fields: d
     fathom.say("My locker code is 7781.", conversation_id="c1")
     edit(fathom, known(fathom, "7781"), **fields)
     assert refusals(fathom) == ["schema_invalid"]
+
+
+def test_questions_alone_are_no_evidence_for_the_same_question_later() -> None:
+    asked = (
+        "What is the minimum order of tyres at Nordrad?", "How much does the Tagus City E cost?",
+        "Quanto tempo demora a entrega nos Açores?", "What is the wifi password of the shop?", "Who decides about holidays?",
+        "tell me about the repair of tyres",
+    )  # fmt: skip
+    with Pipeline() as fathom:
+        for text in asked:
+            fathom.say(text, conversation="b1")
+        assert fathom.events(MEMORY_SUMMARIES) == []
+        pack = fathom.ask("What is the minimum order of tyres at Nordrad?", conversation="b2")
+        assert pack.evidence == "none"
+        assert pack.episodic is None or pack.episodic.conversation_summaries == ()
+        fathom.say("The minimum order of tyres at Nordrad is 40.", role="assistant", conversation="b1")
+        assert len(fathom.events(MEMORY_SUMMARIES)) == 1
+        assert fathom.ask("What is the minimum order of tyres at Nordrad?", conversation="b3").evidence == "found"
