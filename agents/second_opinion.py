@@ -1,5 +1,6 @@
 """A language model's opinion on a message: on a doubtful depth, and on what a follow-up leaves out."""
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -7,6 +8,7 @@ from agents.concurrency import call_with_deadline
 from agents.core.assessment.question import MemoryNeed
 from agents.core.conversation.memory import Turns
 from agents.core.depth import prompt as depth_prompt
+from agents.core.depth.accept import Message
 from agents.core.depth.levels import DepthDecision
 from agents.model_help import TimedModel, completed
 from agents.ports.models import LanguageModel
@@ -52,8 +54,13 @@ class SecondOpinion:
             return decision, "heuristic"  # there is no topic to leave
         return depth_prompt.decided(decision, chosen, least=self.least), "llm"
 
-    async def standing_alone(self, need: MemoryNeed, message: str, history: Turns) -> MemoryNeed:
-        """The need with a follow-up completed as the text to search with; unchanged where no model completes it."""
-        if self.rewrites is None or need["context"] is None:
+    async def standing_alone(self, need: MemoryNeed, message: Message, history: Turns) -> MemoryNeed:
+        """The need with a follow-up completed as the text to search with; unchanged where no model completes it.
+
+        Of the time that a caller waits it takes a third; for the quickest tier, which searches no documents, none.
+        """
+        if self.rewrites is None or need["context"] is None or message.tier == "minimal":
             return need
-        return {**need, "context": await completed(self.rewrites, message, history) or need["context"]}
+        waits = message.options.wait_ms if message.options and message.options.wait_ms else math.inf
+        found = await completed(self.rewrites, message.content, history, waits / 3000)
+        return {**need, "context": found or need["context"]}

@@ -52,7 +52,7 @@ Write = Callable[[Sequence[Received[Any]]], Awaitable[None]]
 # What is written to a server in so many seconds goes in one round trip. Nobody waits for it.
 GATHERED_S = 0.25
 # Nobody waits for facts; a model that is slower holds up the claims of later turns.
-EXTRACT_S = 10.0
+EXTRACT_S = 3.0
 
 
 def _retrieval(build: Callable[[Dependencies], Retriever]) -> Callable[[Dependencies], Retriever]:

@@ -85,7 +85,7 @@ class Settings(BaseSettings):
     llm_model_standard: str | None = Field(None, description="else the fast one")
     llm_model_advanced: str | None = Field(None, description="else the standard one")
     llm_uses: str | None = Field(None, description="what else it does, with commas: rewrite, rerank, extract")
-    llm_wait_ms: int = Field(500, ge=1, description="rewrite and rerank go on without the model after so long")
+    llm_wait_ms: int = Field(300, ge=1, description="rewrite and rerank go on without the model after so long")
     expansion_engine: str | None = Field(None, description="package.module:factory of an engine for assessments")
     narrator: str | None = Field(None, description="package.module:factory of a narrator that words answers")
     max_tokens_d0: int = Field(500, ge=100)

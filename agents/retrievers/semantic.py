@@ -8,6 +8,7 @@ state   the passage index and the graph (read)
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 from itertools import chain
 
@@ -22,7 +23,7 @@ from agents.core.retrieval.acts import Fact
 from agents.core.retrieval.evidence import JudgedHit
 from agents.document_search import CANDIDATES, COLLECTION, by_block
 from agents.errors import Unavailable
-from agents.model_help import TimedModel, reranked
+from agents.model_help import TimedModel, chosen
 from agents.ports.graph import GraphReader
 from agents.ports.models import Clock, TokenCounter
 from agents.ports.passages import Hit, Passage, PassageIndex
@@ -42,6 +43,8 @@ MAX_WORDS = 40
 # Of a list of documents: passages searched, and words of each that are shown.
 LISTED, LINE_WORDS = 100, 12
 KINDS = ("chunk", "definition", "concept")
+# What is left for the answer behind a model that does not.
+MODEL_MARGIN = timedelta(milliseconds=150)
 
 
 class SemanticRetriever(Retriever):
@@ -72,7 +75,8 @@ class SemanticRetriever(Retriever):
         hits, *of_parts = map(by_block, found)
         kept, left_out = evidence.worth_showing(hits, "documents", ask.plan.as_of, limit, of_parts)
         if self._model is not None:
-            kept, left_out = await reranked(self._model, ask.plan.query, ask.context, kept, left_out)
+            left = (ask.plan.deadline_at - self._clock.now() - MODEL_MARGIN).total_seconds()
+            kept, left_out = await chosen(self._model, ask.plan.query, ask.context, kept, left_out, left)
         items = [*chain.from_iterable(each.items for each in named), *(_to_item(each, ask) for each in kept)]
         items.sort(key=lambda item: -evidence.preference(item.score, item.recorded_at, ask.plan.as_of))
         wrong = next((each.error for each in named if each.error), None)

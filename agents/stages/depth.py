@@ -157,7 +157,7 @@ class DepthAgent:
             always = options is not None and options.look_up == "always"
             need = question.need_of(message.content, history, decision, lang, always=always)
             if self._second is not None:
-                need = await self._second.standing_alone(need, message.content, history)
+                need = await self._second.standing_alone(need, message, history)
             message = replace(message, options=options)
             outcome = self._classified(message, session, lang, decision, classifier, about, need, began)
             outcome = turn_links.linked(outcome, opened.turns)

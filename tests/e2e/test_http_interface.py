@@ -205,6 +205,8 @@ def test_recorded_messages_are_answered_again_with_other_settings(up: Up, client
     operator = {"authorization": f"Bearer {up.operator}"}
     again = {"settings": {"FATHOM_BUDGET_TOKENS": "7"}, "conversation_id": talk}
     assert "FATHOM_BUDGET_TOKENS" in refused(client.post("/operations/replays", json=again, headers=operator), 422)
+    for name in ("FATHOM_LLM_URL", "FATHOM_NARRATOR", "FATHOM_TOOL_POLICY", "LOOK_UP", "X=1\nFATHOM_LOOK_UP", ""):
+        assert refused(client.post("/operations/replays", json={"settings": {name: "x"}}, headers=operator), 422)
     assert client.post("/operations/replays", json={}).status_code == 403
     begun = client.post("/operations/replays", json={"conversation_id": talk}, headers=operator)
     assert begun.status_code == 202, begun.text

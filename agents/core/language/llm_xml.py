@@ -32,7 +32,7 @@ def elements(answer: str, name: str) -> list[str]:
 
 def values(text: str, name: str) -> list[str]:
     """The text of each element of that name, in order: entities decoded, blanks collapsed, at most 400 characters."""
-    found = []
+    found, text = [], text[-MAX_CHARS:]
     for begun in _opening(name).finditer(text):
         ended = _ending(name).search(text, begun.end(), begun.end() + 4 * VALUE_CHARS)
         inside = text[begun.end() : ended.start()] if ended else text[begun.end() :].partition("<")[0]
@@ -44,7 +44,7 @@ def attributes(text: str, name: str) -> list[dict[str, str]]:
     """The attributes of each element of that name, in order, their names in lower case."""
     return [
         {key.lower(): _plain(double or single) for key, double, single in _ATTRIBUTE.findall(begun.group(1))}
-        for begun in _opening(name).finditer(text)
+        for begun in _opening(name).finditer(text[-MAX_CHARS:])
     ]
 
 

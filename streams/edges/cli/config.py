@@ -2,11 +2,13 @@
 
 import re
 import sys
+from io import StringIO
 from pathlib import Path
 
 import orjson
 import typer
 from dotenv import dotenv_values
+from dotenv.parser import parse_stream
 
 from streams import config
 from streams.config import Settings, environment_name, load
@@ -23,7 +25,14 @@ def settings_of(path: Path, option: str) -> dict[str, str]:
     """The settings of a file of NAME=VALUE lines, as the option names it; raises `CommandFailed`."""
     if not path.is_file():
         raise CommandFailed(f"{option} {path}: no such file; write a file of FATHOM_…=VALUE lines", USAGE)
-    found = dotenv_values(path, interpolate=False)
+    try:
+        said = path.read_text("utf-8")
+    except UnicodeDecodeError:
+        raise CommandFailed(f"{option} {path}: it is no UTF-8 text; write FATHOM_…=VALUE lines", USAGE) from None
+    if wrong := next((each.original for each in parse_stream(StringIO(said)) if each.error), None):
+        line = f"line {wrong.line}, {wrong.string.strip()[:60]!r}"
+        raise CommandFailed(f"{option} {path}: {line} is no NAME=VALUE; close its quotes", USAGE)
+    found = dotenv_values(stream=StringIO(said), interpolate=False)
     for name, value in found.items():
         if value is None:
             raise CommandFailed(f"{option} {path}: {name} has no value; write {name}=VALUE", USAGE)

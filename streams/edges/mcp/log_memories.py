@@ -13,7 +13,7 @@ from aiokafka import ConsumerRecord
 from agents.core.claims.checks import visible, with_corrections
 from agents.core.claims.subjects import filed_under
 from agents.ports.graph import ClaimContested, ClaimsFound
-from schemas.memory import ClaimAsserted, CorrectionIssued, ErasureIssued
+from schemas.memory import ClaimAsserted, CorrectionIssued
 from schemas.topics import MEMORY_CLAIMS, MEMORY_CORRECTIONS, MEMORY_ERASURES, Topic
 from streams.edges.mcp.log_search import newest_first, received
 from streams.edges.mcp.tool import Call
@@ -62,7 +62,12 @@ async def read(call: Call) -> LogMemories:
     (claims, all_claims), (corrections, all_corrections), (erasures, all_erasures) = await asyncio.gather(
         events(MEMORY_CLAIMS, call), events(MEMORY_CORRECTIONS, call), events(MEMORY_ERASURES, call)
     )
-    kept = [claim for claim in claims if not _is_erased(claim, erasures)]
+    erased: dict[tuple[str, str], int] = {}
+    for each in erasures:
+        where = (each.client_id, each.conversation_id)
+        erased[where] = max(erased.get(where, -1), each.up_to_seq)
+    own = (claim for claim in claims if call.caller.only in (None, claim.client_id))
+    kept = [claim for claim in own if claim.seq > erased.get((claim.client_id, claim.conversation_id), -1)]
     return LogMemories(kept, corrections, complete=all_claims and all_corrections and all_erasures)
 
 
@@ -79,11 +84,6 @@ async def events(topic: Topic, call: Call) -> tuple[list[Any], bool]:
 
 def _is_behind(claim: ClaimAsserted, as_of: datetime, after: str) -> bool:
     return claim.asserted_at < as_of or (claim.asserted_at == as_of and claim.claim_id > after)
-
-
-def _is_erased(claim: ClaimAsserted, erasures: Collection[ErasureIssued]) -> bool:
-    where = (claim.client_id, claim.conversation_id)
-    return any((each.client_id, each.conversation_id) == where and claim.seq <= each.up_to_seq for each in erasures)
 
 
 def _contested(made: CorrectionIssued) -> ClaimContested:

@@ -1,5 +1,7 @@
 """The documents of a tenant, and the packs that a document is in."""
 
+import asyncio
+import time
 from contextlib import aclosing
 from datetime import datetime
 
@@ -9,7 +11,6 @@ from agents.core.language.text import fold
 from agents.ports.memories import DocumentLister
 from schemas.base import Absent, Conversation, Id, Value
 from schemas.depth import DepthLevel
-from schemas.envelope import Received
 from schemas.packs import ContextPack
 from schemas.topics import CONTEXT_PACKS
 from streams.edges.client import known
@@ -86,34 +87,36 @@ async def documents(
 async def uses(
     bootstrap: str, tenant: str, document_id: str, *, client: str | None, limit: int, seconds: float
 ) -> UsesShown:
-    """The newest packs with passages of a document, of one client or of all; of each pack the newest revision.
+    """The newest packs with passages of a document, of one client or of all, each in its newest revision with any.
 
     Raises `CommandFailed` where no broker answers.
     """
-    newest: dict[tuple[Conversation, str], Received[ContextPack]] = {}
+    deadline = time.monotonic() + seconds
+    newest: dict[tuple[Conversation, str], tuple[int, int, DocumentUse]] = {}
     whole = False
     async with aclosing(known.newest_first(bootstrap, CONTEXT_PACKS, seconds)) as windows:
         async for records, last in windows:
             whole = last
-            for one in known.of_tenant(CONTEXT_PACKS, records, tenant, document_id):
+            for one in await asyncio.to_thread(known.of_tenant, CONTEXT_PACKS, records, tenant, document_id):
                 pack = one.event
-                if client not in (None, pack.client_id):
-                    continue
+                use = _use(pack, document_id, one.envelope.time)
                 key = (one.conversation(pack.client_id, pack.conversation_id), pack.message_id)
                 before = newest.get(key)
-                if before is None or before.event.revision < pack.revision:
-                    newest[key] = one
+                if client in (None, pack.client_id) and use and (before is None or before[0] < pack.revision):
+                    newest[key] = pack.revision, pack.seq, use
             if len(newest) > limit:
                 break
     erased: dict[Conversation, int] = {}
     found: list[DocumentUse] = []
-    for (where, _), one in sorted(newest.items(), key=lambda each: each[1].timestamp, reverse=True):
+    for (where, _), (_, seq, use) in sorted(newest.items(), key=lambda each: each[1][2].at, reverse=True):
+        if len(found) == limit or time.monotonic() >= deadline:
+            whole = False
+            break
         if where not in erased:
             erased[where] = await known.erased_up_to(bootstrap, where, seconds)
-        use = _use(one.event, document_id, one.envelope.time)
-        if use is not None and one.event.seq > erased[where]:
+        if seq > erased[where]:
             found.append(use)
-    return UsesShown(uses=tuple(found[:limit]), complete=whole and len(found) <= limit)
+    return UsesShown(uses=tuple(found), complete=whole)
 
 
 def _use(pack: ContextPack, document_id: str, at: datetime) -> DocumentUse | None:

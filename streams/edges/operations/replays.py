@@ -18,6 +18,13 @@ from streams.replay.log import opened
 from streams.replay.runs import Run
 from streams.replay.selection import Selection, new_id
 
+# What a call over HTTP may change: numbers and choices of the pack path and of cognition.
+TUNABLE = (
+    *("history_window", "max_tokens_", "pack_deadline_ms_", "retrieval_share", "tier_", "look_up", "pack_revisions"),
+    *("rag_enable_cograg", "rag_cograg_max_", "rag_cograg_complexity", "rag_cograg_similarity", "rag_cograg_theme"),
+    *("rag_cograg_evidence", "rag_cograg_memory", "rag_cograg_abstain", "rag_cograg_verification_enabled"),
+    *("rag_cograg_hallucination",),
+)
 # Settings of where things are, which a replay takes from the process: its stores are its own, the log is that one.
 PLACES = ("broker", "redis_url", "qdrant", "neo4j", "kafka_", "partitions", "replication", "http_", "mcp_", "ask_")
 
@@ -90,6 +97,8 @@ class ReplayProcess:
     def start(self, bootstrap: str, options: Mapping[str, str], changed: Mapping[str, str]) -> str:
         """Begin a reprocessing with these options of `fathom replay`; its id. Raises `CommandFailed`, `OSError`."""
         try:
+            for name in changed:
+                _check_tunable(name)
             changed_settings(changed, bootstrap)
         except ConfigError as error:
             raise CommandFailed(f"settings: {error}", USAGE) from None
@@ -105,6 +114,15 @@ class ReplayProcess:
         with (folder / "said").open("wb") as said:
             self._child.start_guarded(*command, *(f"{name}={value}" for name, value in stated.items()), stderr=said)
         return replay_id
+
+
+def _check_tunable(name: str) -> None:
+    """Raises `ConfigError` for what is no number and no choice: texts name files, hosts and code of the server."""
+    fields = {config.environment_name(field): field for field in Settings.model_fields}
+    if name not in fields:
+        raise ConfigError(f"{name!r} is no setting; `fathom config show` lists them")
+    if not fields[name].startswith(TUNABLE):
+        raise ConfigError(f"{name} is not changed over HTTP: it may name a file or a host; use `fathom replay --with`")
 
 
 def _quoted(value: str) -> str:

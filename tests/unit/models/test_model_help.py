@@ -6,12 +6,15 @@ from typing import Any
 
 import pytest
 
+from agents.core.retrieval.evidence import JudgedHit
 from agents.errors import Unavailable
+from agents.model_help import TimedModel, chosen
+from agents.ports.passages import Hit, Passage
 from schemas.topics import DEPTH_CLASSIFIED, MEMORY_CLAIMS
 from streams import config
 from streams.config import ConfigError
 from streams.models.open import Models, chat_completions
-from streams.testing.pipeline import Pipeline
+from streams.testing.pipeline import EPOCH, Pipeline
 
 Answer = Callable[[str], Any]
 FARE = "# Fares\n\nThe night train to Rome costs 79 euros in a couchette."
@@ -88,7 +91,10 @@ def documents(fathom: Pipeline) -> list[str]:
 
 def test_passages_are_kept_and_ordered_as_the_model_chooses() -> None:
     with Pipeline() as fathom:
-        assert set(documents(fathom)) == {"fares", "history"}
+        assert documents(fathom) == ["fares", "history"]
+        [pack] = fathom.packs()
+        assert pack.semantic is not None
+        by_rules = {each.document_id: each.score for each in pack.semantic.knowledge_chunks}
 
     async def the_fare(prompt: str) -> str:
         places = {line.split('"')[1]: line for line in prompt.splitlines() if line.startswith("<passage ")}
@@ -98,6 +104,8 @@ def test_passages_are_kept_and_ordered_as_the_model_chooses() -> None:
     with pipeline(Script(rerank=the_fare), "rerank") as fathom:
         assert documents(fathom) == ["fares"]
         [pack] = fathom.packs()
+        assert pack.semantic is not None
+        assert pack.semantic.knowledge_chunks[0].score == by_rules["fares"]
         assert [each.reason for each in pack.dropped if each.memory_class == "semantic"] == ["irrelevant"]
 
 
@@ -111,6 +119,37 @@ def test_passages_stay_where_the_model_chooses_none(answer: Any) -> None:
     assert len(script.asked["rerank"]) == 1
 
 
+def test_what_the_rules_put_first_stays_whatever_a_passage_makes_the_model_say() -> None:
+    async def the_history(prompt: str) -> str:
+        [line] = [line for line in prompt.splitlines() if line.startswith("<passage ") and "1957" in line]
+        number = line.split('"')[1]
+        return f"<helpful>{number}</helpful>"
+
+    with pipeline(Script(rerank=the_history), "rerank") as fathom:
+        assert documents(fathom) == ["fares", "history"]
+
+
+def test_where_the_rules_keep_no_passage_the_model_is_not_asked() -> None:
+    script = Script(rerank="<helpful>1, 2</helpful>")
+    passages = [Passage(id=name, kind="chunk", text=name, lang="en", recorded_at=EPOCH) for name in ("a", "b")]
+    left_out = [JudgedHit(Hit(each, 0.1, {}), 0.001, "irrelevant") for each in passages]
+    model = TimedModel(script.of("rerank"), 1.0)
+    assert asyncio.run(chosen(model, "What?", "", [], left_out, 1.0)) == ([], left_out)
+    assert script.asked == {}
+    kept, others = asyncio.run(chosen(model, "What?", "", left_out[:1], left_out[1:], 1.0))
+    assert ([each.hit.passage.id for each in kept], others) == (["a", "b"], [])
+
+
+def test_a_model_is_waited_for_no_longer_than_its_pack() -> None:
+    script = Script(rerank=never, rewrite=never)
+    with pipeline(script, "rewrite, rerank", llm_wait_ms=60_000) as fathom:
+        fathom.say("Is there a night train to Rome?", wait_ms=300)
+        fathom.say("And what does it cost?", wait_ms=300)
+        assert len(fathom.events(DEPTH_CLASSIFIED)) == 2
+        fathom.say("And the fare of it?", tier="minimal")
+    assert len(script.asked["rewrite"]) == 1
+
+
 SAID = "Between us, these days Marta takes her coffee with oat milk, ever since the trip."
 
 
@@ -118,6 +157,9 @@ def test_facts_that_the_rules_do_not_read_are_claims_where_the_statement_has_the
     found = (
         '<fact subject="Marta" attribute="coffee" value="oat milk" single="yes"/>'
         '<fact subject="Marta" attribute="age" value="44" single="yes"/><fact subject="" attribute="x" value="trip"/>'
+        # Neither is a word of what was said: a part of one, another's name, an accent alone.
+        '<fact subject="Marta" attribute="drink" value="milk, eve"/><fact subject="Bob" attribute="a" value="trip"/>'
+        '<fact subject="Marta" attribute="b" value="\u0301"/><fact subject="Marta" attribute="c\u202e" value="trip"/>'
     )
     with Pipeline() as fathom:
         fathom.say(SAID)

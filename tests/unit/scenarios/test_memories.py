@@ -134,8 +134,8 @@ def test_a_ruling_that_is_none_becomes_a_dead_letter(fathom: Pipeline, fields: d
 def test_questions_alone_are_no_evidence_for_the_same_question_later() -> None:
     asked = (
         "What is the minimum order of tyres at Nordrad?", "How much does the Tagus City E cost?",
-        "Quanto tempo demora a entrega nos Açores?", "What is the wifi password of the shop?", "Who decides about holidays?",
-        "tell me about the repair of tyres",
+        "Quanto tempo demora a entrega nos Açores?", "What is the wifi password of the shop?",
+        "Who decides about holidays?", "tell me about the repair of tyres",
     )  # fmt: skip
     with Pipeline() as fathom:
         for text in asked:

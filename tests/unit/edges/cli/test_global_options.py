@@ -54,6 +54,8 @@ def test_the_environment_may_name_the_file(tmp_path: Path) -> None:
         ("FATHOM_PARTITION=3", "FATHOM_PARTITION is no setting; did you mean FATHOM_PARTITIONS?", CONFIG),
         ("FATHOM_PARTITIONS", "FATHOM_PARTITIONS has no value; write FATHOM_PARTITIONS=VALUE", USAGE),
         ("PATH=/x", "PATH is no setting", CONFIG),
+        ("FATHOM_PARTITIONS=3\nFATHOM_LOOK_UP='never", 'line 2, "FATHOM_LOOK_UP=\'never" is no NAME=VALUE', USAGE),
+        ("FATHOM_MCP_USER=Andr\udce9", "it is no UTF-8 text", USAGE),
     ],
 )
 def test_a_wrong_file_is_refused_before_anything_is_done(
@@ -61,7 +63,7 @@ def test_a_wrong_file_is_refused_before_anything_is_done(
 ) -> None:
     file = tmp_path / "fathom.env"
     if content is not None:
-        file.write_text(content)
+        file.write_text(content, errors="surrogateescape")
     with pytest.raises(CommandFailed, match=f"--settings {file}: ") as refused:
         ran("--settings", file, "config", "show")
     assert says in str(refused.value)

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from streams.telemetry.clock import SystemClock
 
 TOKEN = "0123456789abcdef0123456789abcdef"
 GRANTED = Grant(tenant="acme", client="agent", user="ana")
-ANA = Caller("acme", "agent", "ana", bound=True)
+ANA = Caller("acme", "agent", "ana", bound=True, only="agent")
 
 
 class Clock:
@@ -37,7 +38,7 @@ class Clock:
 
 def test_on_stdio_the_caller_is_the_settings():
     set_up = {"FATHOM_MCP_TENANT": "acme", "FATHOM_MCP_CLIENT": "agent", "FATHOM_MCP_USER": "ana"}
-    assert callers.of_settings(config.load(set_up)) == ANA
+    assert callers.of_settings(config.load(set_up)) == replace(ANA, only=None)
     assert callers.of_settings(config.load({})) == Caller("default", "mcp", "mcp")
 
 

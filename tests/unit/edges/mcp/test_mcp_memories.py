@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from schemas.memory import ClaimAsserted, CorrectionIssued
-from schemas.topics import CORRECTIONS_IN, MESSAGES_IN
+from schemas.memory import ClaimAsserted, CorrectionIssued, ErasureIssued
+from schemas.topics import CORRECTIONS_IN, MEMORY_CLAIMS, MEMORY_ERASURES, MESSAGES_IN, Topic
 from streams.edges.client.errors import CommandFailed
 from streams.edges.client.records import OutgoingRecord
 from streams.edges.mcp import log_memories, tool_memories
@@ -143,3 +143,25 @@ def test_what_is_wrong_with_a_call_is_said(arguments: dict[str, Any], says: str)
     result = call("memories", arguments)
     assert result.is_error
     assert says in text(result)
+
+
+def test_what_was_told_to_another_client_is_not_read_for_a_token_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    log = [fact("f1", "7781", 1), fact("f2", "9002", 2, client_id="app", conversation_id="c2")]
+    gone = ErasureIssued.model_validate(
+        {"erasure_id": "e1", "conversation_id": "c3", "client_id": "web", "asked_by": "ana", "up_to_seq": 3,
+         "issued_at": AT, "source": {"topic": "messages.in", "partition": 0, "offset": 3}}
+    )  # fmt: skip
+    log += [fact("f3", "1", 3, conversation_id="c3"), fact("f4", "2", 4, conversation_id="c3")]
+
+    async def events(topic: Topic, _: Call) -> tuple[list[Any], bool]:
+        return {MEMORY_CLAIMS: log, MEMORY_ERASURES: [gone]}.get(topic, []), True
+
+    monkeypatch.setattr(log_memories, "events", events)
+
+    def read(only: str | None) -> list[str]:
+        whose = Call(replace(ANA, only=only), "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", site())
+        return [claim.claim_id for claim in asyncio.run(log_memories.read(whose)).claims]
+
+    assert read(None) == ["f1", "f2", "f4"]
+    assert read("web") == ["f1", "f4"]
+    assert read("app") == ["f2"]

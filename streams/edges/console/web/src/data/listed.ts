@@ -91,6 +91,7 @@ export interface DocumentsShown {
 export interface DocumentUse {
   message_id: string;
   conversation_id: string;
+  client_id: string;
   at: string;
   passages: number;
   tokens: number;

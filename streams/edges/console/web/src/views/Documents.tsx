@@ -66,7 +66,7 @@ function UseTable({ of }: { of: readonly DocumentUse[] }) {
       {of.map((each) => (
         <tr key={each.message_id}>
           <th scope="row"><a href={address("message", [each.message_id])}><code>{each.message_id}</code></a></th>
-          <td><a href={address("conversation", [each.conversation_id])}>{each.conversation_id}</a></td>
+          <td><a href={address("conversation", [each.conversation_id], { client: each.client_id })}>{each.conversation_id}</a></td>
           <td class="n">{number(each.passages, locale)}</td>
           <td class="n">{number(each.tokens, locale)}</td>
           <td class="nowrap">{time(each.at, locale)}</td>
