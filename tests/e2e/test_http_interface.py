@@ -251,4 +251,4 @@ def test_what_a_tenant_has_is_listed_and_a_document_shows_its_packs(up: Up):
     assert pack["user_id"] in [each["user_id"] for each in shown("users")["users"]]
     assert shown("uses", "nosuch") == {"uses": [], "complete": True}
     plain = fathom("list", "documents", document_id, "--broker", f"embedded://{up.data}").stdout
-    assert plain.split()[1:] == [document_id, "1", "passages", *title.split()]
+    assert plain.split()[1:] == [document_id, "passages:", "1", *title.split()]

@@ -59,7 +59,7 @@ def kind_of(data: bytes, stated: str | None) -> DocumentKind:
     if b"\x00" in head and not marked:
         raise Rejected(
             "document_type_unknown",
-            "this is no text, Markdown, HTML or PDF (it has zero bytes); save it as one",
+            "this is no text, Markdown, HTML, PDF, Word, CSV or e-mail (it has zero bytes); save it as one",
         )
     if stated == "csv":
         return "csv"

@@ -26,7 +26,7 @@ def conversations(
     """The conversations of the last days, that of the last use first."""
     query = {"q": words, "days": days, "limit": limit, "offset": offset}
     found = answer_of_up(broker, "GET", "/conversations", query)
-    _show(found, "conversations", "{last_at:.16}  {conversation_id}  {questions} questions  {title}", as_json)
+    _show(found, "conversations", "{last_at:.16}  {conversation_id}  questions: {questions}  {title}", as_json)
 
 
 @app.command()
@@ -37,7 +37,7 @@ def users(
     """The users of the last days, that of the last use first."""
     query = {"q": words, "days": days, "limit": limit, "offset": offset}
     found = answer_of_up(broker, "GET", "/users", query)
-    _show(found, "users", "{last_at:.16}  {user_id}  {questions} questions in {conversations} conversations", as_json)
+    _show(found, "users", "{last_at:.16}  {user_id}  questions: {questions}, conversations: {conversations}", as_json)
 
 
 @app.command()
@@ -46,7 +46,7 @@ def documents(
 ) -> None:
     """The documents, the newest first."""
     found = answer_of_up(broker, "GET", "/documents", {"q": words, "limit": limit, "offset": offset})
-    _show(found, "documents", "{recorded_at:.16}  {document_id}  {passages} passages  {title}", as_json)
+    _show(found, "documents", "{recorded_at:.16}  {document_id}  passages: {passages}  {title}", as_json)
 
 
 @app.command()
@@ -58,7 +58,7 @@ def uses(
 ) -> None:
     """The packs of the last 30 days that a document is in, the newest first."""
     found = answer_of_up(broker, "GET", f"/documents/{quote(document_id, safe='')}/uses", {"limit": limit})
-    shape = "{at:.16}  {message_id}  {passages} passages, {tokens} tokens  in {conversation_id}"
+    shape = "{at:.16}  {message_id}  passages: {passages}, tokens: {tokens}  in {conversation_id}"
     _show(found, "uses", shape, as_json)
 
 
