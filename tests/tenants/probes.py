@@ -21,7 +21,7 @@ from streams.stores.graph.embedded.engine import EmbeddedGraph
 from streams.stores.graph.embedded.tables import GraphTables
 from streams.stores.graph.knowledge_rows import entity_id, theme_id
 from streams.stores.graph.rows import ANYBODY, SHARED, Edge, NodeInsert, NodeUpsert, RowBatch, term_id
-from streams.stores.graph.schema import LINK_ENDS
+from streams.stores.graph.schema import LINK_ENDS, VERSION
 from streams.stores.graph.store import Engine
 from streams.stores.tenant import node_id
 from tests.servers.cypher_graph import CypherGraph
@@ -249,7 +249,8 @@ async def _stubs(store: Any) -> None:
         row = NodeInsert(label, node_id(GAMA.name, "fact"), GAMA.name, {})
         await store.engine.write(RowBatch((row,), (), (), ()))
     for label in cypher.LATEST:
-        latest = NodeUpsert(label, node_id(GAMA.name, "latest"), GAMA.name, 1, {}, NOON)
+        version: Any = NOON if VERSION[label] == "recorded_at" else 1
+        latest = NodeUpsert(label, node_id(GAMA.name, "latest"), GAMA.name, version, {}, NOON)
         await store.engine.write(RowBatch((), (latest,), (), ()))
     nodes = await store.engine.read(queries.ALL_NODES, {})
     assert len(nodes) == 2 * len(LINK_ENDS) + len(cypher.FACTS) + len(cypher.LATEST)
@@ -263,6 +264,13 @@ async def revised(opened: Any) -> None:
             await store.write_knowledge([received(memories.version(said(tenant), NOON), tenant.name)])
         newer = memories.version(said(ACME), memories.REVISED, shorter=True)
         await store.write_knowledge([received(newer, ACME.name)])
+        alone = memories.version(said(ACME), NOON)
+        entries = tuple(each.model_copy(update={"id": f"{each.id}-d9", "document_id": "d9"}) for each in alone.entries)
+        alone = alone.model_copy(update={"document_id": "d9", "entries": entries})
+        await store.write_knowledge([received(alone, ACME.name)])
+        counted = {each.name: await store.passages_of(each.name, ["d9"], LATER) for each in (ACME, BETA)}
+        assert [*counted[ACME.name]] == ["d9"], counted
+        assert counted[BETA.name] == {}, counted
         found = {each: await store.retired(each.name, document_id="d2", as_of=LATER) for each in THREE}
         assert {tenant.name for tenant, of in found.items() if of} == {ACME.name}, found
         assert len(found[ACME]) == 3
@@ -361,6 +369,7 @@ TENANTS, TERMS = (ACME.name, BETA.name, PUBLIC_TENANT), ("prazo", "praz")
 ASKED: dict[str, Any] = {
     "tenant": ACME.name, "tenants": [ACME.name, PUBLIC_TENANT], "user_id": "ana", "conversation_id": "c1",
     "reader": "ana", "anybody": ANYBODY, "shared": SHARED,
+    "documents": ["d1", "d2"],
     "document_id": "d2", "after": "", "client_id": "web", "message_id": "m1", "subjects": ["prazo"], "terms": [*TERMS],
     "signature": "sig", "most": 50, "access": 9, "as_of": LATER, "limit": 99, "since": NOON, "until": LATER,
     "term_ids": [node_id(tenant, term_id(key)) for tenant in TENANTS for key in TERMS],
