@@ -1,4 +1,4 @@
-"""What an optional language model adds to the rules: completed follow-ups, re-ranked passages, facts of statements.
+"""What an optional language model adds to the rules: completed follow-ups, chosen passages, facts of statements.
 
 Each is asked within a time limit; where it is late, fails or answers nonsense, everything stays as the rules have it.
 """

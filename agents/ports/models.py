@@ -8,7 +8,7 @@ from typing import Literal, Protocol, get_args
 from agents.core.documents.kinds import DocumentKind
 from schemas.assessment import ModelTier
 
-# What a language model may do beside judging depths and needs: complete follow-ups, order passages, find facts.
+# What a language model may do beside judging depths and needs: complete follow-ups, choose passages, find facts.
 ModelUse = Literal["rewrite", "rerank", "extract"]
 MODEL_USES: tuple[ModelUse, ...] = get_args(ModelUse)
 

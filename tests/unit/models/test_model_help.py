@@ -89,7 +89,7 @@ def documents(fathom: Pipeline) -> list[str]:
     return [chunk.document_id for chunk in pack.semantic.knowledge_chunks]
 
 
-def test_passages_are_kept_and_ordered_as_the_model_chooses() -> None:
+def test_passages_are_kept_as_the_model_chooses() -> None:
     with Pipeline() as fathom:
         assert documents(fathom) == ["fares", "history"]
         [pack] = fathom.packs()
