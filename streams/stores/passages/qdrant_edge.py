@@ -41,7 +41,7 @@ from streams.stores.passages.edge_search import (
     vector_of,
     visible_to,
 )
-from streams.stores.passages.index_layout import check, lacks_points, note_points
+from streams.stores.passages.index_layout import bound_log, check, lacks_points, note_points, unmap_what_opening_read
 from streams.stores.passages.lexical import asked, rarity_of, sparse, terms_of, weights_of
 from streams.stores.passages.points import (
     CHUNK,
@@ -96,6 +96,7 @@ class QdrantEdgeIndex:
                 self._shards = {name: self._open(directory / name) for name in COLLECTIONS}
                 if lacks_points(directory, self._sizes()):
                     mark_unfilled(directory)
+                unmap_what_opening_read(directory.resolve())
             self._recent = {name: RecentReads() for name in COLLECTIONS}
         except BaseException:
             # Also for Ctrl-C: a lock that stays would refuse the next attempt of this process.
@@ -279,9 +280,11 @@ def _opened(path: Path, size: int) -> edge.EdgeShard:
     dense = edge.EdgeVectorParams(size=size, distance=edge.Distance.Cosine, quantization_config=codes, memory=held)
     words = edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf)
     config = edge.EdgeConfig(vectors={DENSE: dense}, sparse_vectors={TERMS: words})
-    if path.exists():
-        return edge.EdgeShard.load(str(path), config)
-    shard = edge.EdgeShard.create(str(path), config)
+    known = path.exists()
+    bound_log(path)
+    shard = edge.EdgeShard.load(str(path), config)
+    if known:
+        return shard
     keywords = {"tenant_id": edge.KeywordIndexParams(is_tenant=True)}
     keywords |= dict.fromkeys(("user_id", "conversation_id", "kind"), edge.KeywordIndexParams())
     for name, index in keywords.items():
