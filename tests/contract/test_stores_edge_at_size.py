@@ -12,11 +12,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import qdrant_edge as edge
 
 from agents.ports.passages import Passage, PassageQuery
 from streams.stores.passages import index_layout, qdrant_edge
 from streams.stores.passages.index_layout import NOTE, clear_if_outdated, note_of
-from streams.stores.passages.points import TERMS, IncompatibleIndex
+from streams.stores.passages.points import OF_DOCUMENT, TERMS, IncompatibleIndex
 from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
 from streams.stores.passages.vectors import HashingEmbedder
 
@@ -214,3 +215,16 @@ def test_a_reopened_index_holds_in_memory_what_is_read_of_its_files(tmp_path):
     held, found = asyncio.run(story())
     assert held < 1 << 20
     assert found[0] == "p7"
+
+
+def test_a_shard_of_an_earlier_version_gets_the_indexes_that_it_lacks(tmp_path):
+    """A filter without an index reads the text of every passage: 53 ms of CPU at 10,000 instead of 3."""
+    asyncio.run(QdrantEdgeIndex(tmp_path, HashingEmbedder()).close())
+    shard = edge.EdgeShard.load(str(tmp_path / "semantic"))
+    shard.update(edge.UpdateOperation.delete_field_index(OF_DOCUMENT))
+    assert OF_DOCUMENT not in shard.info().payload_schema
+    shard.close()
+    asyncio.run(QdrantEdgeIndex(tmp_path, HashingEmbedder()).close())
+    shard = edge.EdgeShard.load(str(tmp_path / "semantic"))
+    assert OF_DOCUMENT in shard.info().payload_schema
+    shard.close()

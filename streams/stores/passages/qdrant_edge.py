@@ -47,6 +47,7 @@ from streams.stores.passages.points import (
     CHUNK,
     COLLECTIONS,
     DENSE,
+    OF_DOCUMENT,
     TERMS,
     VERSIONED,
     embedded_text,
@@ -280,18 +281,20 @@ def _opened(path: Path, size: int) -> edge.EdgeShard:
     dense = edge.EdgeVectorParams(size=size, distance=edge.Distance.Cosine, quantization_config=codes, memory=held)
     words = edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf)
     config = edge.EdgeConfig(vectors={DENSE: dense}, sparse_vectors={TERMS: words})
-    known = path.exists()
     bound_log(path)
     shard = edge.EdgeShard.load(str(path), config)
-    if known:
-        return shard
+    # A shard of an earlier version lacks some: a filter without an index reads every text.
+    known = shard.info().payload_schema
     keywords = {"tenant_id": edge.KeywordIndexParams(is_tenant=True)}
-    keywords |= dict.fromkeys(("user_id", "conversation_id", "kind"), edge.KeywordIndexParams())
-    for name, index in keywords.items():
-        shard.update(edge.UpdateOperation.create_field_index(name, index))
-    for name in ("access", "recorded_at", "retired_at"):
-        ordered = edge.IntegerIndexParams(lookup=False, range=True)
-        shard.update(edge.UpdateOperation.create_field_index(name, ordered))
+    keywords |= dict.fromkeys(("user_id", "conversation_id", "kind", OF_DOCUMENT), edge.KeywordIndexParams())
+    ordered = edge.IntegerIndexParams(lookup=False, range=True)
+    indexes: dict[str, edge.KeywordIndexParams | edge.IntegerIndexParams] = {
+        **keywords,
+        **dict.fromkeys(("access", "recorded_at", "retired_at"), ordered),
+    }
+    for name, index in indexes.items():
+        if name not in known:
+            shard.update(edge.UpdateOperation.create_field_index(name, index))
     return shard
 
 
