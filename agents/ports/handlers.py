@@ -44,7 +44,7 @@ class LedgerHandler(Handler, Protocol):
 
 
 @runtime_checkable
-class LookingBackHandler(LedgerHandler, Protocol):
+class LookbackHandler(LedgerHandler, Protocol):
     """A join that may be asked for what has been in its output for longer than was read when it started."""
 
     def unknown_since(self, record: Received[Any]) -> datetime | None:
@@ -58,7 +58,7 @@ class LookingBackHandler(LedgerHandler, Protocol):
 
 
 @runtime_checkable
-class FailureTellingHandler(Handler, Protocol):
+class FailureHandler(Handler, Protocol):
     """A stage of which others wait for what it makes of a record: they are told where nothing will come."""
 
     def failed(self, record: Received[Any], why: str) -> Sequence[Outgoing]:
@@ -66,7 +66,7 @@ class FailureTellingHandler(Handler, Protocol):
 
 
 @runtime_checkable
-class JoiningHandler(LedgerHandler, Protocol):
+class JoinHandler(LedgerHandler, Protocol):
     """A stage that waits for several inputs by a deadline: it needs ticks."""
 
     def due(self, partition: int, now: datetime) -> bool:

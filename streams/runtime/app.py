@@ -39,7 +39,7 @@ from streams.runtime.health import GroupState, Health, ProcessState
 from streams.runtime.health_server import HealthServer, ServedApi
 from streams.runtime.store_watch import Check, DamageWatch, StoreWatch, answered
 from streams.runtime.stores import Stores
-from streams.runtime.suspects import Alone
+from streams.runtime.suspects import SuspectTurns
 from streams.stage import Stage
 from streams.stores.settings import EMBEDDED, MEMORY
 from streams.telemetry import metrics
@@ -113,7 +113,7 @@ class Worker:
         self._stores = stores
         self._security = security_of(settings)
         self._producer = Producer(bootstrap, security=self._security, compression=codec_of(settings))
-        self._gate, self._alone = PriorityGate(), Alone()
+        self._gate, self._suspect_turns = PriorityGate(), SuspectTurns()
         self._groups: list[tuple[ConsumerGroup, GroupRunner]] = []
         self._background: list[asyncio.Task[None]] = []
         self._windows: defaultdict[str, LagWindow] = defaultdict(LagWindow)
@@ -223,8 +223,8 @@ class Worker:
         settings = self._settings
         rows = [(stage, stage.handler(built)) for stage in self._stages if stage.group_name == name]
         runner = GroupRunner(
-            name, rows, self._producer, settings, partitions=self._partitions,
-            read_ledger=self._read_ledger, give_up=self._producer.give_up, gate=self._gate, alone=self._alone,
+            name, rows, self._producer, settings, partitions=self._partitions, read_ledger=self._read_ledger,
+            give_up=self._producer.give_up, gate=self._gate, suspect_turns=self._suspect_turns,
         )  # fmt: skip
         group = ConsumerGroup(
             rows[0][0].consumer_group,

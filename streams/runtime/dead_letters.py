@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from agents.ports.handlers import FailureTellingHandler
+from agents.ports.handlers import FailureHandler
 from schemas.base import Event
 from schemas.envelope import Outgoing, Received
 from schemas.topics import dead_letter_topic
@@ -115,15 +115,15 @@ def place_of(headers: Iterable[tuple[str, bytes | None]]) -> LogPosition | None:
     return None
 
 
-def told(
-    telling: FailureTellingHandler | None, received: Received[Event], failure: Failure, stage: str
+def failure_events(
+    handler: FailureHandler | None, received: Received[Event], failure: Failure, stage: str
 ) -> Sequence[Outgoing]:
     """What a stage says of a record that it could not process; nothing where it fails in that, too."""
-    if telling is None:
+    if handler is None:
         return ()
     why = failure.detail if failure.code == BUG else f"{failure.code}: {failure.detail}"
     try:
-        return telling.failed(received, f"{why[:MAX_WHY]}; the record is in {dead_letter_topic(stage)}")
+        return handler.failed(received, f"{why[:MAX_WHY]}; the record is in {dead_letter_topic(stage)}")
     except Exception as error:
         LOGGER.error("stage.bug", exc_info=error, extra={"fields": {"stage": stage}})
         return ()

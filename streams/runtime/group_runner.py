@@ -12,7 +12,7 @@ from functools import partial
 from itertools import chain
 from typing import Protocol
 
-from agents.ports.handlers import Handler, JoiningHandler, LedgerHandler, LookingBackHandler
+from agents.ports.handlers import Handler, JoinHandler, LedgerHandler, LookbackHandler
 from schemas.envelope import Outgoing, Received
 from schemas.topics import Topic
 from streams.config import Settings
@@ -24,7 +24,7 @@ from streams.runtime.admission.priority import PriorityGate
 from streams.runtime.dead_letters import DlqLimit
 from streams.runtime.in_flight import InFlightRecord
 from streams.runtime.stage_runner import ReadLedger, StageRunner
-from streams.runtime.suspects import Alone, Leaving, Suspects
+from streams.runtime.suspects import Leaving, Suspects, SuspectTurns
 from streams.stage import Stage
 from streams.telemetry import metrics
 
@@ -74,7 +74,7 @@ class GroupRunner:
         read_ledger: ReadLedger = no_ledger,
         give_up: GiveUp = nothing_given_up,
         gate: PriorityGate | None = None,
-        alone: Alone | None = None,
+        suspect_turns: SuspectTurns | None = None,
         partitions: int | None = None,
     ) -> None:
         self.name = name
@@ -103,9 +103,9 @@ class GroupRunner:
             )
             for stage, handler in stages
         ]
-        (alone := alone or Alone()).watch(self.load)
-        self._alone = alone
-        self._suspects = Suspects(name, settings.max_crashes, self._alone)
+        (suspect_turns := suspect_turns or SuspectTurns()).watch(self.load)
+        self._suspect_turns = suspect_turns
+        self._suspects = Suspects(name, settings.max_crashes, self._suspect_turns)
         self._readers = _by_topic(self._runners, lambda stage: stage.consumes)
         self._followers = _by_topic(self._runners, lambda stage: stage.reads if stage.head else ())
         self._ticker: asyncio.Task[None] | None = None
@@ -133,7 +133,7 @@ class GroupRunner:
 
     def start_ticking(self) -> None:
         """Start sending ticks to joins, by the wall clock."""
-        if any(runner.joining and not runner.stage.head for runner in self._runners):
+        if any(runner.join_handler and not runner.stage.head for runner in self._runners):
             self._ticker = asyncio.create_task(self._tick_forever())
             self._ticker.add_done_callback(self._ticks_ended)
 
@@ -146,8 +146,8 @@ class GroupRunner:
         """Accept a record; when full, return an awaitable that accepts it once there is room."""
         self._skew.look(record)
         if self._suspects.has(record):
-            return self._take_alone(record)
-        if self._has_room(record.topic) and not self._alone.busy:
+            return self._take_suspect(record)
+        if self._has_room(record.topic) and not self._suspect_turns.busy:
             self._take(record)
             return None
         return self._take_later(record)
@@ -164,7 +164,7 @@ class GroupRunner:
         for runner, handler in reversed(self._following(partitions)):
             mine = {tp.partition for tp in partitions if tp.topic in {t.name for t in runner.stage.fed_from}}
             known = await self._read_ledger(runner.stage, sorted(mine), handler.assigned, None)
-            if isinstance(handler, LookingBackHandler):
+            if isinstance(handler, LookbackHandler):
                 for partition, since in known.items():
                     handler.remember(partition, since)
         metrics.log(LOGGER, logging.INFO, "group.assigned", group=self.name, partitions=len(partitions))
@@ -202,7 +202,7 @@ class GroupRunner:
     def _following(self, partitions: frozenset[TopicPartition]) -> list[tuple[StageRunner, LedgerHandler]]:
         topics = {tp.topic for tp in partitions}
         readers = [runner for runner in self._runners if topics & {t.name for t in runner.stage.fed_from}]
-        return [(runner, runner.following) for runner in readers if runner.following is not None]
+        return [(runner, runner.ledger_handler) for runner in readers if runner.ledger_handler is not None]
 
     def _is_leased(self) -> bool:
         return self._membership is None or self._membership.leased
@@ -236,7 +236,7 @@ class GroupRunner:
         for runner in readers:
             runner.submit(delivery)
 
-    async def _take_alone(self, record: Record) -> None:
+    async def _take_suspect(self, record: Record) -> None:
         assert self._membership is not None  # suspects come with an assignment
         if not await self._suspects.take(record, self._readers[record.topic], self._membership, self._ack):
             await self._take_later(record)
@@ -244,9 +244,9 @@ class GroupRunner:
     async def _take_later(self, record: Record) -> None:
         # Accepted only after the wait: a rebalance cancels the wait, and the record then belongs to the next owner.
         # Waits for room for several: each wait costs a task and a wake-up, under load one for every record.
-        while self._alone.busy or not self._has_room(record.topic, resuming=True):
-            if self._alone.busy:
-                await self._alone.ended()
+        while self._suspect_turns.busy or not self._has_room(record.topic, resuming=True):
+            if self._suspect_turns.busy:
+                await self._suspect_turns.ended()
                 continue
             self._room.clear()
             await self._room.wait()
@@ -268,8 +268,8 @@ class GroupRunner:
     async def tick(self, now: datetime) -> None:
         """Send ticks to joins with a deadline that has passed."""
         for runner in self._runners:
-            if runner.joining is not None and not runner.stage.head:
-                await self._tick(runner, runner.joining, now)
+            if runner.join_handler is not None and not runner.stage.head:
+                await self._tick(runner, runner.join_handler, now)
 
     async def idle(self) -> None:
         """Wait until no record is being handled."""
@@ -277,7 +277,7 @@ class GroupRunner:
         while any(runner.load for runner in self._runners) and not self.failed.done():
             await asyncio.gather(*(runner.drain(None) for runner in self._runners))
 
-    async def _tick(self, runner: StageRunner, handler: JoiningHandler, now: datetime) -> None:
+    async def _tick(self, runner: StageRunner, handler: JoinHandler, now: datetime) -> None:
         assert self._membership is not None  # the ticker is started by join()
         for tp in self._membership.assignment():
             # Records still to be read advance the stream time themselves; a tick would only add one.

@@ -35,7 +35,7 @@ def order_key(order: str, record: Record) -> Hashable:
     return (record.topic, record.key) if order == "topic" else record.key
 
 
-class InHandAlone:
+class InFlightSuspect:
     """Whether a suspect is still in hand: until all its stages have handled it, or one waits for something."""
 
     __slots__ = ("_left", "over")
@@ -62,7 +62,7 @@ class InHandAlone:
 class InFlightRecord:
     """A record in progress in a group: decoded once, acknowledged when all its stages are done."""
 
-    __slots__ = ("_ack", "_left", "_received", "_watchers", "alone", "failure", "record")
+    __slots__ = ("_ack", "_left", "_received", "_watchers", "failure", "record", "suspect")
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class InFlightRecord:
         stages: int,
         ack: Callable[[Record], None],
         *,
-        alone: InHandAlone | None = None,
+        suspect: InFlightSuspect | None = None,
         failure: "Failure | None" = None,
     ) -> None:
         self.record = record
@@ -79,7 +79,7 @@ class InFlightRecord:
         self._received: Received[Event] | None = None
         self._watchers: list[Callable[[InFlightRecord], None]] = []
         # Where nothing but suspects is in hand; and why it is not handled at all.
-        self.alone = alone
+        self.suspect = suspect
         self.failure = failure
 
     def received(self, topic: Topic) -> Received[Event]:
@@ -105,9 +105,9 @@ class InFlightRecord:
     def followed(self, record: Record, received: Received[Event], stages: int) -> "InFlightRecord":
         """What follows from it, for stages of the same group: only once they are done it is."""
         self._left += 1
-        if self.alone is not None:
-            self.alone.goes_on(stages)
-        follower = InFlightRecord(record, stages, lambda _: self.done(), alone=self.alone)
+        if self.suspect is not None:
+            self.suspect.goes_on(stages)
+        follower = InFlightRecord(record, stages, lambda _: self.done(), suspect=self.suspect)
         follower._received = received
         return follower
 
@@ -115,13 +115,13 @@ class InFlightRecord:
     def all_wait(chain: "Iterable[InFlightRecord]") -> None:
         """Tell who waits for suspects that these wait, all for the first."""
         for one in chain:
-            if one.alone is not None:
-                one.alone.waits()
+            if one.suspect is not None:
+                one.suspect.waits()
 
     def handled(self) -> None:
         """Tell who waits for a suspect."""
-        if self.alone is not None:
-            self.alone.handled()
+        if self.suspect is not None:
+            self.suspect.handled()
 
     def watch(self, ended: "Callable[[InFlightRecord], None]") -> None:
         """Have it called with the record once all is done."""
@@ -151,7 +151,7 @@ def unreadable(chain: Iterable[InFlightRecord], topics: Mapping[str, Topic]) -> 
 
 
 def _is_refused(one: InFlightRecord, topic: Topic) -> bool:
-    return topic.outside and one.alone is None and one.is_unreadable(topic)
+    return topic.outside and one.suspect is None and one.is_unreadable(topic)
 
 
 @dataclass(slots=True)

@@ -26,12 +26,12 @@ from itertools import groupby, islice
 from agents.concurrency import on_wait
 from agents.errors import Rejected, Unavailable
 from agents.ports.handlers import (
-    FailureTellingHandler,
+    FailureHandler,
     FilteringHandler,
     Handler,
-    JoiningHandler,
+    JoinHandler,
     LedgerHandler,
-    LookingBackHandler,
+    LookbackHandler,
 )
 from schemas.base import Event
 from schemas.envelope import Erased, KeysNeeded, Outgoing, Position, Received, Refused
@@ -41,7 +41,7 @@ from streams.kafka.records import Record
 from streams.runtime.admission import repartition
 from streams.runtime.admission.fairness import Backlog
 from streams.runtime.admission.priority import PriorityGate
-from streams.runtime.dead_letters import BUG, DlqLimit, Failure, told
+from streams.runtime.dead_letters import BUG, DlqLimit, Failure, failure_events
 from streams.runtime.in_flight import HandledRecord, InFlightRecord, order_key, position_of, tenant_of, unreadable
 from streams.runtime.refusals import Refusals
 from streams.runtime.stage_sender import StageSender
@@ -89,11 +89,11 @@ class StageRunner:
         self._is_leased = is_leased
         self._handled = handled
         self._broken = broken
-        self._telling = handler if isinstance(handler, FailureTellingHandler) else None
+        self._failure_handler = handler if isinstance(handler, FailureHandler) else None
         self._filter = handler if isinstance(handler, FilteringHandler) else None
-        self.following = handler if isinstance(handler, LedgerHandler) and stage.own_output is not None else None
-        self._looking_back = handler if isinstance(handler, LookingBackHandler) else None
-        self.joining = handler if isinstance(handler, JoiningHandler) and stage.ledger is not None else None
+        self.ledger_handler = handler if isinstance(handler, LedgerHandler) and stage.own_output is not None else None
+        self._lookback_handler = handler if isinstance(handler, LookbackHandler) else None
+        self.join_handler = handler if isinstance(handler, JoinHandler) and stage.ledger is not None else None
         self.load = 0  # records begun and not yet handled, with all that follows from them in this process
         self._followed: set[InFlightRecord] = set()  # handled, and what follows from them is not
         self._backlog: Backlog[InFlightRecord] = Backlog(max_waiting_bytes if stage.first else 0)
@@ -116,8 +116,8 @@ class StageRunner:
         tenant, tenants = tenant_of(record), self._gate.tenants
         tenants.came(tenant)
         # One that has little begins though the stage is full, up to as much again: what fills it is others'.
-        little = self.load < 2 * self.most and tenants.has_little(tenant) and not self._backlog.holds(tenant)
-        if little or delivery.alone is not None:
+        at_once = self.load < 2 * self.most and tenants.has_little(tenant) and not self._backlog.holds(tenant)
+        if at_once or delivery.suspect is not None:
             return self._begin(delivery)
         self._backlog.put(tenant, delivery)
         return self._begin_waiting()
@@ -190,7 +190,7 @@ class StageRunner:
     async def _run_chain(self, key: Hashable, chain: deque[InFlightRecord]) -> None:
         try:
             while chain:
-                if chain[0].alone is not None:
+                if chain[0].suspect is not None:
                     on_wait(lambda: InFlightRecord.all_wait(chain))  # until then all others wait for it
                 elif self.stage.background:
                     await self._gate.turn(self.stage.name, self.stage.together)
@@ -269,8 +269,8 @@ class StageRunner:
             if place := repartition.destination(topic, delivery.record, one.received, self._partitions):
                 await self._sender.move(delivery.record, one.received, *place)
                 return one
-            if self._looking_back is not None:
-                await self._look_back(self._looking_back, one.received)
+            if self._lookback_handler is not None:
+                await self._look_back(self._lookback_handler, one.received)
             while True:
                 one.attempts += 1
                 try:
@@ -291,7 +291,7 @@ class StageRunner:
             one.failure = Failure(BUG, f"{type(error).__name__}: {error}", type(error).__name__, one.attempts)
         return one
 
-    async def _look_back(self, handler: LookingBackHandler, record: Received[Event]) -> None:
+    async def _look_back(self, handler: LookbackHandler, record: Received[Event]) -> None:
         """Tell a join what its output has since an earlier time, where a record asks for it."""
         if (since := handler.unknown_since(record)) is not None:
             known = await self._read_ledger(self.stage, [record.partition], handler.look_back, since)
@@ -345,5 +345,5 @@ class StageRunner:
         if failure is not None:
             await self._sender.dead_letter(delivery.record, failure)
             if received is not None:
-                await self._sender.send_all(told(self._telling, received, failure, self.stage.name))
+                await self._sender.send_all(failure_events(self._failure_handler, received, failure, self.stage.name))
         delivery.done()

@@ -18,7 +18,7 @@ from typing import NamedTuple, Protocol
 from streams.faust.crash_mark import HELD, NO_DEATHS, SURVIVED_S, CrashMark
 from streams.kafka.records import Record, TopicPartition
 from streams.runtime.dead_letters import Failure
-from streams.runtime.in_flight import InFlightRecord, InHandAlone
+from streams.runtime.in_flight import InFlightRecord, InFlightSuspect
 from streams.runtime.stage_runner import StageRunner
 from streams.telemetry import metrics
 
@@ -36,7 +36,7 @@ MOST_SUSPECTS = 256
 QUIET_S, LOOK_S = 0.3, 0.005
 
 
-class Alone:
+class SuspectTurns:
     """The turns of a process in which suspects are handled: no group begins anything else meanwhile."""
 
     def __init__(self) -> None:
@@ -106,12 +106,12 @@ class _Suspect(NamedTuple):
 class Suspects:
     """The suspects of one group."""
 
-    def __init__(self, group: str, most_deaths: int, alone: Alone) -> None:
+    def __init__(self, group: str, most_deaths: int, turns: SuspectTurns) -> None:
         self._group = group
         self._most_deaths = most_deaths
         # From so many on what may be to blame is handled with nothing else in hand.
         self._some_deaths = max(most_deaths - TWICE, 1)
-        self._alone = alone
+        self._process_turns = turns
         self._suspected: dict[TopicPartition, _Suspected] = {}
         self._numbers: set[int] = set()
         self._waiting: deque[_Suspect] = deque()
@@ -193,11 +193,11 @@ class Suspects:
     async def _take_turns(self, leaving: Leaving) -> None:
         while self._waiting:
             begun = monotonic()
-            await self._alone.begin()
+            await self._process_turns.begin()
             try:
                 await self._handle(self._next(), leaving)
             finally:
-                self._alone.end()
+                self._process_turns.end()
                 self._turned.set()
             await asyncio.sleep(min(monotonic() - begun, PAUSE_S))
 
@@ -224,8 +224,8 @@ class Suspects:
         in_hand = [_submit(one, failure) for one, failure in zip(suspects, failures, strict=True)]
         with suppress(TimeoutError):
             async with asyncio.timeout(SURVIVED_S):
-                for alone in in_hand:
-                    await alone.over.wait()
+                for each in in_hand:
+                    await each.over.wait()
         for one in suspects:
             self._suspected[one.tp].pending -= 1
         # Before anything else is begun: they would be blamed for what that does, and be dead letters twice.
@@ -261,10 +261,10 @@ class Suspects:
         )
 
 
-def _submit(one: _Suspect, failure: Failure | None) -> InHandAlone:
+def _submit(one: _Suspect, failure: Failure | None) -> InFlightSuspect:
     """Have a suspect's stages handle it."""
-    alone = InHandAlone(len(one.readers))
-    delivery = InFlightRecord(one.record, len(one.readers), one.ack, alone=alone, failure=failure)
+    in_flight = InFlightSuspect(len(one.readers))
+    delivery = InFlightRecord(one.record, len(one.readers), one.ack, suspect=in_flight, failure=failure)
     for runner in one.readers:
         runner.submit(delivery)
-    return alone
+    return in_flight

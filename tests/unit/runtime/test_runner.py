@@ -875,7 +875,7 @@ def test_a_ticker_that_fails_ends_the_process_and_not_only_the_ticks(monkeypatch
         bench = Bench(passes)
         monkeypatch.setattr(GroupRunner, "tick", broken)
         monkeypatch.setattr("streams.runtime.group_runner.TICK_EVERY_S", 0.0)
-        bench.runner._runners[0].joining = object()  # type: ignore[assignment]
+        bench.runner._runners[0].join_handler = object()  # type: ignore[assignment]
         bench.runner.start_ticking()
         return await asyncio.wait_for(bench.runner.failed, 10)
 

@@ -21,7 +21,7 @@ from streams.faust.crash_mark import CrashMark, PartitionMarks
 from streams.faust.watermark import Watermark
 from streams.kafka.records import Record, TopicPartition
 from streams.runtime.group_runner import GroupRunner
-from streams.runtime.suspects import CODE, Alone
+from streams.runtime.suspects import CODE, SuspectTurns
 from streams.stage import Stage
 from streams.testing.log import MemoryMember
 from streams.testing.pipeline import FakeClock, MemoryLog
@@ -319,7 +319,7 @@ def test_what_waits_is_alone_no_longer_and_others_go_on_with_what_it_waits_for(w
 @pytest.mark.covers("B13")
 def test_what_stands_behind_a_record_that_waits_for_another_group_stops_nobody() -> None:
     async def scenario() -> list[str]:
-        alone, came, seen = Alone(), asyncio.Event(), list[str]()
+        turns, came, seen = SuspectTurns(), asyncio.Event(), list[str]()
 
         async def look() -> bool | None:
             return came.is_set() or None
@@ -336,7 +336,7 @@ def test_what_stands_behind_a_record_that_waits_for_another_group_stops_nobody()
 
         def group(name: str, broker: Broker) -> GroupRunner:
             stage = Stage("ingestion", (DOCUMENTS_IN,), (MEMORY_KNOWLEDGE,), lambda d: None)
-            runner = GroupRunner(name, [(stage, Waiting())], broker.sent, config.load({}), alone=alone)
+            runner = GroupRunner(name, [(stage, Waiting())], broker.sent, config.load({}), suspect_turns=turns)
             runner.join(Member(broker))
             return runner
 
@@ -414,7 +414,7 @@ def test_many_suspects_of_many_kills_cost_few_commits_and_others_go_on_between()
     """One by one, 256 of some forty partitions after a run with kills were minutes of records to read."""
 
     async def scenario() -> tuple[list[str], int]:
-        alone, seen = Alone(), list[str]()
+        turns, seen = SuspectTurns(), list[str]()
 
         class Noting:
             async def handle(self, record: Received[Any]) -> Sequence[Outgoing]:
@@ -424,7 +424,7 @@ def test_many_suspects_of_many_kills_cost_few_commits_and_others_go_on_between()
         def group(name: str, broker: Broker) -> tuple[GroupRunner, Member]:
             stage = Stage("ingestion", (DOCUMENTS_IN,), (MEMORY_KNOWLEDGE,), lambda d: None)
             runner, member = (
-                GroupRunner(name, [(stage, Noting())], broker.sent, config.load({}), alone=alone),
+                GroupRunner(name, [(stage, Noting())], broker.sent, config.load({}), suspect_turns=turns),
                 Member(broker),
             )
             runner.join(member)
@@ -436,7 +436,7 @@ def test_many_suspects_of_many_kills_cost_few_commits_and_others_go_on_between()
         for runner in (one, other):
             await runner.on_assigned(frozenset({TP}))
         reading = asyncio.create_task(_deliver(one, member, dying.records, 0))
-        while not alone.busy:  # noqa: ASYNC110 - of a task of its own
+        while not turns.busy:  # noqa: ASYNC110 - of a task of its own
             await asyncio.sleep(0)
         later = other.sink(document(0, "b"))
         assert later is not None
@@ -455,7 +455,7 @@ def test_no_group_begins_anything_beside_a_record_that_is_alone() -> None:
     """Else it would be blamed for what that does."""
 
     async def scenario() -> list[str]:
-        alone, seen = Alone(), list[str]()
+        turns, seen = SuspectTurns(), list[str]()
         hold = asyncio.Event()
 
         class Noting:
@@ -467,7 +467,7 @@ def test_no_group_begins_anything_beside_a_record_that_is_alone() -> None:
 
         def group(name: str, broker: Broker) -> GroupRunner:
             stage = Stage("ingestion", (DOCUMENTS_IN,), (MEMORY_KNOWLEDGE,), lambda d: None)
-            runner = GroupRunner(name, [(stage, Noting())], broker.sent, config.load({}), alone=alone)
+            runner = GroupRunner(name, [(stage, Noting())], broker.sent, config.load({}), suspect_turns=turns)
             runner.join(Member(broker))
             return runner
 
@@ -480,7 +480,7 @@ def test_no_group_begins_anything_beside_a_record_that_is_alone() -> None:
         first = one.sink(dying.records[0])
         assert first is not None
         await first
-        while not alone.busy:  # noqa: ASYNC110 - of a task of its own
+        while not turns.busy:  # noqa: ASYNC110 - of a task of its own
             await asyncio.sleep(0)
         later, after = other.sink(document(1, "b")), one.sink(dying.records[1])
         assert later is not None
