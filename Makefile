@@ -43,7 +43,7 @@ fmt: dev ## format
 	@.venv/bin/ruff check --fix -q . ; .venv/bin/ruff format .
 
 docs: dev ## make the generated documents again
-	@$(PYTHON) -m streams.docs.generate
+	@$(PYTHON) -m deploy.docs.generate
 
 console: dev ## build the console's page from its sources
 	@$(PYTHON) -m tests.console.build

@@ -13,11 +13,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from bench.evaluation import pack_pages, score_pages
+from bench.evaluation.deep import pages as deep_pages
+from bench.evaluation.plain_search import BASELINES, NEEDING
 from bench.measure import say
-from streams.evaluation import pack_pages, score_pages
-from streams.evaluation.deep import pages as deep_pages
-from streams.evaluation.html import number, with_interval
-from streams.evaluation.plain_search import BASELINES, NEEDING
+from streams.edges.cli.replay.html import number, with_interval
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "judgement.md"
 DRAWING = PAGE.parent / "risk-coverage.svg"

@@ -57,7 +57,7 @@ STYLE = (
     Step("spelling: codespell", (str(BIN / "codespell"),)),
     Step("no secret in the repository", (sys.executable, "-m", "tests.secret_scan")),
     Step("types: mypy", (str(BIN / "mypy"),)),
-    Step("generated documents are fresh", (sys.executable, "-m", "streams.docs.generate", "--check")),
+    Step("generated documents are fresh", (sys.executable, "-m", "deploy.docs.generate", "--check")),
     Step("requirements with and without a test", (sys.executable, "-m", "tests.requirements.coverage")),
 )
 CONTRACTS = tuple(sorted(str(path.relative_to(ROOT)) for path in (ROOT / "tests/contract").glob("test_*.py")))

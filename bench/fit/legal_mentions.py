@@ -19,9 +19,9 @@ from agents.legal.legal_tokens import LegalToken, tokens
 from agents.legal.mention_features import features
 from agents.legal.mentions import spans
 from agents.legal.sequence_models import OUTSIDE, SequenceTable
+from bench.evaluation.scoring_texts import legal_entities
 from bench.fit.fitting import FOLDS, WEIGHTS
 from bench.fit.playing import Item, items
-from streams.evaluation.scoring_texts import legal_entities
 
 LABELS = (OUTSIDE, "B-L", "I-L", "B-J", "I-J")
 KINDS = {"LEGISLACAO": "L", "JURISPRUDENCIA": "J"}

@@ -14,16 +14,16 @@ from typing import Any
 
 import httpx
 
+from bench.evaluation.command.play import PackPlayer
+from bench.evaluation.held_packs import Content
+from bench.evaluation.pack_figures import judged
+from bench.evaluation.questions import Asking, PackQuestion, of_everyday
 from bench.measure import ROOT, median, percentile
 from bench.peers.contestants import Unmeasured, running
 from bench.pipeline import caught_up
 from bench.running import Running, cpu_by_process, fathom_up
-from streams.edges.cli.eval.play import PackPlayer
 from streams.edges.client import clients
 from streams.edges.client.send import deliver
-from streams.evaluation.held_packs import Content
-from streams.evaluation.pack_figures import judged
-from streams.evaluation.questions import Asking, PackQuestion, of_everyday
 from streams.stores.tokens import O200kTokens
 
 SYSTEMS = {"fathom": "Fathom", "langchain": "LangChain", "llamaindex": "LlamaIndex", "mem0": "mem0"}

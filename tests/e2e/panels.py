@@ -7,8 +7,8 @@ from uuid import uuid4
 
 import httpx
 
+from deploy.docs.examples import load
 from schemas.topics import ASSESSMENTS_IN, TOOLS_CALLS_IN
-from streams.docs.examples import load
 from tests.builders import promql
 from tests.builders.deep_answers import LAW, QUESTION
 from tests.checkout import ROOT

@@ -68,7 +68,7 @@ def test_the_wheel_has_no_tests_no_sources_of_documents_and_no_generated_ones(in
         "schemas/json",
         "schemas/examples",
         "schemas/asyncapi.json",
-        "streams/docs",
+        "deploy/docs",
         "streams/edges/console/web",
     )
     assert [name for name in unneeded if (packages / name).exists()] == []

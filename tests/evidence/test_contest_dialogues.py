@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from agents.core.depth.levels import DepthLevel
-from streams.evaluation.played import played
+from bench.evaluation.played import played
 from tests.checkout import ROOT
 
 SET = ROOT / "bench" / "contests" / "dialogues.jsonl"

@@ -9,11 +9,11 @@ from statistics import fmean
 
 import pytest
 
+from bench.evaluation import questions
+from bench.evaluation.deep.figures import DeepAsked, JudgedAnswer, judged
+from bench.evaluation.questions import Material, PackQuestion
 from schemas.base import JsonObject
 from schemas.topics import ANSWERS_OUT
-from streams.evaluation import questions
-from streams.evaluation.deep.figures import DeepAsked, JudgedAnswer, judged
-from streams.evaluation.questions import Material, PackQuestion
 from streams.stores.passages.memory import MemoryPassageIndex
 from streams.stores.passages.vectors import UseEmbedder
 from streams.testing.pipeline import Pipeline

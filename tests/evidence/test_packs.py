@@ -13,11 +13,11 @@ import pytest
 
 from agents.core.retrieval import spelling
 from agents.retrievers import base
+from bench.evaluation import pack_figures, questions
+from bench.evaluation.held_packs import first_right, items, looked, newer_marked
+from bench.evaluation.pack_figures import JudgedPack, PackAnswer
+from bench.evaluation.questions import Material, PackQuestion, Utterable
 from schemas.topics import CONTEXT_PACKS
-from streams.evaluation import pack_figures, questions
-from streams.evaluation.held_packs import first_right, items, looked, newer_marked
-from streams.evaluation.pack_figures import JudgedPack, PackAnswer
-from streams.evaluation.questions import Material, PackQuestion, Utterable
 from streams.stores.passages.memory import MemoryPassageIndex
 from streams.stores.passages.vectors import UseEmbedder
 from streams.testing.pipeline import Pipeline, decoded

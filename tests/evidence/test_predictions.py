@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from streams.evaluation import predictions
-from streams.evaluation.played import played
-from streams.evaluation.predictions import TASKS
-from streams.evaluation.scoring import SCORERS
+from bench.evaluation import predictions
+from bench.evaluation.played import played
+from bench.evaluation.predictions import TASKS
+from bench.evaluation.scoring import SCORERS
 
 
 def one(task: str, **item: Any) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from streams.docs import examples
-from streams.docs.types import model
+from deploy.docs import examples
+from deploy.docs.types import model
 from tests.builders import compilers
 from tests.servers.install import InstallError
 

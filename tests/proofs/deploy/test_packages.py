@@ -108,6 +108,19 @@ def test_one_command_runs_it_and_messages_get_packs(
     assert TOLD in json.loads(asked)["text"]
 
 
+def test_the_installed_package_says_where_its_evaluation_is(uvx: tuple[str | Path, ...], tmp_path: Path) -> None:
+    asked = subprocess.run(
+        [*uvx, "fathom", "eval", "packs", "talks"],
+        cwd=tmp_path,
+        env=clean(),
+        capture_output=True,
+        text=True,
+        timeout=280,
+    )  # fmt: skip
+    assert (asked.returncode, asked.stderr.partition(":")[0]) == (1, "fathom")
+    assert "clone the repository" in asked.stderr
+
+
 def test_the_python_client_of_its_wheel_asks_in_an_environment_of_its_own(
     running: tuple[Path, dict[str, str]], tmp_path: Path
 ) -> None:

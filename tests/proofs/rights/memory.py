@@ -8,6 +8,8 @@ from typing import Any
 from uuid import uuid4
 
 from agents.core.conversation.memory import ConversationTurn, Session
+from deploy.docs import examples
+from deploy.docs.examples import Example
 from schemas.base import Conversation
 from schemas.topics import (
     COGNITION_STEPS,
@@ -17,8 +19,6 @@ from schemas.topics import (
     MEMORY_DECISIONS,
     MESSAGES_IN,
 )
-from streams.docs import examples
-from streams.docs.examples import Example
 from streams.runtime import stores
 from streams.runtime.stores import Stores
 from streams.stores.settings import StoreSettings

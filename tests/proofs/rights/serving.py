@@ -12,8 +12,8 @@ from typing import Any
 
 import httpx
 
+from deploy.docs import examples
 from schemas.topics import CORRECTIONS_IN
-from streams.docs import examples
 from streams.runtime.up import consuming
 from streams.topology import GROUPS, stages_of
 from tests.checkout import ROOT

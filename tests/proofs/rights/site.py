@@ -29,10 +29,10 @@ from confluent_kafka.admin import (
 )
 
 from agents.errors import Unavailable
+from deploy.docs import examples
 from schemas.topics import COGNITION_STEPS
 from streams import config
 from streams.config import ConfigError
-from streams.docs import examples
 from streams.faust.consumer_group import GroupError
 from streams.kafka import clients, topics_admin, topics_plan
 from streams.kafka.security import PLAINTEXT

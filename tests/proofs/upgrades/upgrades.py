@@ -29,8 +29,8 @@ from uuid import uuid4
 
 from confluent_kafka import Consumer, Producer, TopicPartition
 
+from deploy.docs import examples
 from schemas.topics import CONTEXT_PACKS, MESSAGES_IN
-from streams.docs import examples
 from streams.kafka import topics_admin, topics_plan
 from streams.kafka.security import PLAINTEXT
 from streams.runtime.layout import cluster

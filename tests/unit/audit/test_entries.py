@@ -2,9 +2,9 @@
 
 import pytest
 
+from deploy.docs.examples import Example, load
 from schemas.topics import MEMORY_CLAIMS, MEMORY_CORRECTIONS, MEMORY_DECISIONS
 from streams.audit.entries import AuditFilter, entries_of, may_hold
-from streams.docs.examples import Example, load
 from streams.kafka.records import Record
 
 AUDITED = load(topics=(MEMORY_DECISIONS, MEMORY_CLAIMS, MEMORY_CORRECTIONS))

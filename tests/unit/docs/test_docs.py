@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from deploy.docs import generate, pages
+from deploy.docs.asyncapi import sent
+from deploy.docs.types import model
 from schemas import json_schema
 from schemas.topics import AUDIT_HEADS, BY_NAME, PACKS_PARTIAL, TOPICS
-from streams.docs import generate, pages
-from streams.docs.asyncapi import sent
-from streams.docs.types import model
 from streams.edges.http.app import api
 from streams.kafka.topics_plan import wanted
 from streams.topology import NAMED, STAGES

@@ -9,10 +9,10 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import schemas
+from deploy.docs.examples import Example, load
 from schemas.items import ItemBase
 from schemas.retrieval import MemoryClass
 from schemas.topics import CONTEXT_PACKS, CONVERSATION_TURNS, MESSAGES_IN, RETRIEVAL_PLANS
-from streams.docs.examples import Example, load
 from streams.kafka.records import Record
 from streams.stores.graph import queries
 from streams.stores.graph.embedded.engine import EmbeddedEngine

@@ -4,13 +4,13 @@ import json
 import re
 
 from bench import runtime
+from bench.evaluation.held_packs import Content
+from bench.evaluation.questions import Evidence, Material, PackQuestion, Utterable
 from bench.measure import ROOT
 from bench.peers import packs, stages, streaming
 from bench.peers.__main__ import in_turns
 from bench.peers.contestants import Unmeasured
 from bench.peers.packs import Play, cost_rows, found_rows, job_of
-from streams.evaluation.held_packs import Content
-from streams.evaluation.questions import Evidence, Material, PackQuestion, Utterable
 
 MATERIAL = Material(
     "kestrel", "d", "en", documents=(("Manual", "It is loud."),), talks=(("1", (Utterable("user", "I like tea."),)),)

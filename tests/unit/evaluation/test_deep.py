@@ -6,11 +6,11 @@ from xml.etree import ElementTree
 
 import pytest
 
+from bench.evaluation.deep import figures, pages
+from bench.evaluation.deep.figures import DeepAsked, JudgedAnswer
+from bench.evaluation.questions import Evidence, Material, PackQuestion, Utterable
 from bench.judgement import filled
 from schemas.base import JsonObject
-from streams.evaluation.deep import figures, pages
-from streams.evaluation.deep.figures import DeepAsked, JudgedAnswer
-from streams.evaluation.questions import Evidence, Material, PackQuestion, Utterable
 
 TEXT = "The kettle holds 1.7 litres. It is filled through the spout. The lamp hangs on two screws."
 MATERIAL = Material("own-0", "own", "en", (("Manual", TEXT),), units=(TEXT,))

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from streams.evaluation import questions
-from streams.evaluation.questions import ITEMS, PackQuestion
-from streams.evaluation.words import spelled, spelled_all
+from bench.evaluation import questions
+from bench.evaluation.questions import ITEMS, PackQuestion
+from bench.evaluation.words import spelled_all
+from streams.edges.cli.demo.plain_search import spelled
 from tests.checkout import ROOT
 
 SET = ROOT / "bench" / "everyday"

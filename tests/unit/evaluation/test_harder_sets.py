@@ -9,10 +9,11 @@ import pytest
 
 from agents.core.language.sentences import sentences
 from agents.core.language.text import content_words
+from bench.evaluation import questions
+from bench.evaluation.questions import CHANGED, WITHOUT_EVIDENCE, Asking, PackQuestion
+from bench.evaluation.words import spelled_all
 from bench.long_talks.__main__ import written
-from streams.evaluation import questions
-from streams.evaluation.questions import CHANGED, WITHOUT_EVIDENCE, Asking, PackQuestion
-from streams.evaluation.words import spelled, spelled_all
+from streams.edges.cli.demo.plain_search import spelled
 from tests.checkout import ROOT
 
 HARDER, LONG, BELIEFS = (ROOT / "bench" / name for name in ("everyday_harder", "long_talks", "single_beliefs"))

@@ -2,8 +2,8 @@
 
 import pytest
 
-from streams.evaluation import questions
-from streams.evaluation.questions import PackQuestion
+from bench.evaluation import questions
+from bench.evaluation.questions import PackQuestion
 from tests.checkout import ROOT
 
 

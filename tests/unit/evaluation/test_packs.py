@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from bench import judgement
-from streams.evaluation import held_packs, pack_figures, pack_pages, questions, resampling
-from streams.evaluation.held_packs import Content
-from streams.evaluation.pack_figures import PackAnswer
-from streams.evaluation.plain_search import PlainSearch
-from streams.evaluation.questions import Evidence, Material, PackQuestion, Utterable
-from streams.evaluation.words import tokens, within
+from bench.evaluation import held_packs, pack_figures, pack_pages, questions, resampling
+from bench.evaluation.held_packs import Content
+from bench.evaluation.pack_figures import PackAnswer
+from bench.evaluation.plain_search import PlainSearch
+from bench.evaluation.questions import Evidence, Material, PackQuestion, Utterable
+from bench.evaluation.words import tokens, within
 from streams.stores.passages.vectors import HashingEmbedder
 from streams.testing.pipeline import Pipeline
 from tests.checkout import ROOT

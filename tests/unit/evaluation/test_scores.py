@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from bench.evaluation import measures, scoring, scoring_depth, scoring_memory
+from bench.evaluation.floors import FLOORS
+from bench.evaluation.measures import LabelledCall
 from streams.edges.cli.main import app
 from streams.edges.client.errors import USAGE, CommandFailed
-from streams.evaluation import measures, scoring, scoring_depth, scoring_memory
-from streams.evaluation.floors import FLOORS
-from streams.evaluation.measures import LabelledCall
 
 Figures = dict[tuple[str, str], Any]
 

@@ -12,7 +12,7 @@ MAX_FILES, MAX_LINES, MAX_FUNCTION_LINES = 20, 350, 45
 
 
 def sources(root: Path) -> Iterator[Path]:
-    for package in ("schemas", "agents", "streams", "bench"):
+    for package in ("schemas", "agents", "streams", "deploy", "bench"):
         yield from sorted((root / package).rglob("*.py"))
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from deploy.docs.examples import load
 from schemas.envelope import Outgoing, Received
 from schemas.topics import DOCUMENTS_IN, MEMORY_KNOWLEDGE
 from streams import config
-from streams.docs.examples import load
 from streams.kafka.records import Record
 from streams.runtime.group_runner import GroupRunner
 from streams.stage import Stage

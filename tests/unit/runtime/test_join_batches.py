@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from agents.errors import Rejected
+from deploy.docs.examples import load
 from schemas.envelope import Outgoing, Received, Settled, Step
 from schemas.topics import DOCUMENTS_IN, MEMORY_KNOWLEDGE
 from streams import config
-from streams.docs.examples import load
 from streams.kafka.records import Record
 from streams.runtime.group_runner import GroupRunner
 from streams.stage import Stage

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from deploy.docs.examples import load
 from schemas import codec
 from schemas.base import derive
 from schemas.chat import AskPayload, ChatMessage, Role
@@ -18,7 +19,6 @@ from schemas.codec import CONTEXT_FIELDS, Undecodable
 from schemas.envelope import Envelope, Outgoing, Received
 from schemas.retrieval import JoinTicked
 from schemas.topics import BY_NAME, DOCUMENTS_IN, MESSAGES_IN, PACKS_PARTIAL, TOPICS, Topic
-from streams.docs.examples import load
 from tests.builders.examples import examples
 
 GOLDEN = load()

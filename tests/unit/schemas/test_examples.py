@@ -8,6 +8,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from jsonschema.protocols import Validator
 
+from deploy.docs.examples import EXAMPLES, Example, load
 from schemas import codec
 from schemas.base import Conversation, Event, Value, attributes_by_wire_name, entity_key
 from schemas.codec import Undecodable
@@ -16,7 +17,6 @@ from schemas.memory import EntryBase
 from schemas.packs import ContextPack
 from schemas.retrieval import JoinTicked
 from schemas.topics import BY_NAME, TOPICS, Topic
-from streams.docs.examples import EXAMPLES, Example, load
 from streams.stores.tokens import O200kTokens
 from tests.builders.event_schemas import schema_of
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from deploy.docs.examples import Example, load
 from schemas import codec
 from schemas.base import Value, attributes_by_wire_name
 from schemas.codec import Undecodable
@@ -18,7 +19,6 @@ from schemas.memory import KnowledgeRecorded
 from schemas.tool_session import Done, ToolSession
 from schemas.tools import ToolConfirmation
 from schemas.topics import TOOLS_RESULTS_IN
-from streams.docs.examples import Example, load
 from tests.checkout import ROOT
 
 RELEASED = sorted((Path(__file__).parent / "released").glob("*/*.schema.json"))

@@ -9,10 +9,10 @@ import pytest
 
 from agents.errors import Rejected, Unavailable
 from agents.stages.writers import ConsultationWriter, KnowledgeWriter, SummaryWriter, Writer
+from deploy.docs import examples
 from schemas.envelope import Envelope, Received
 from schemas.learning import ConsultationRecorded
 from schemas.memory import KnowledgeRecorded, SummaryMade
-from streams.docs import examples
 from streams.stores.passages.memory import MemoryPassageIndex
 from streams.stores.passages.vectors import HashingEmbedder
 from tests.checkout import ROOT

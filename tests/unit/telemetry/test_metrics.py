@@ -4,10 +4,10 @@ import pytest
 
 from agents.core.caching.budget import SHARES
 from agents.core.caching.lru import ByteCache
+from deploy.docs.examples import load
 from schemas.base import Event
 from schemas.topics import ASSESSMENTS_OUT, TOOLS_CALLS_OUT, Topic
 from streams.config import Settings
-from streams.docs.examples import load
 from streams.telemetry import metrics
 
 

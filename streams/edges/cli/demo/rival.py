@@ -7,12 +7,10 @@ from typing import Any
 from agents.core.documents.blocks import blocks
 from agents.core.documents.passages import passages
 from schemas.packs import ContextPack
+from streams.edges.cli.demo.plain_search import Bm25, spelled
 from streams.edges.cli.demo.play import StepOutcome
+from streams.edges.cli.demo.script import ScriptStep
 from streams.edges.cli.demo.short_script import ShortScript
-from streams.evaluation.held_packs import Content
-from streams.evaluation.plain_search import PlainSearch
-from streams.evaluation.questions import Evidence, Material, PackQuestion
-from streams.stores.passages.vectors import UseEmbedder
 from streams.stores.tokens import best_tokens
 
 LAST_MESSAGES, TOP_PASSAGES = 20, 5
@@ -41,12 +39,8 @@ class Rival:
     """The last messages and the best passages by BM25, over the passages that the index has."""
 
     def __init__(self, script: ShortScript) -> None:
-        units = tuple(unit for title, text in script.documents for unit in _units(title, text, script.lang))
-        self._search = PlainSearch(
-            Material(script.title, "demo", script.lang, script.documents, units=units), UseEmbedder()
-        )
+        self._search = Bm25([unit for title, text in script.documents for unit in _units(title, text, script.lang)])
         self._turns = script.turns
-        self._lang = script.lang
         self._count = best_tokens().count
 
     def compared(self, outcome: StepOutcome) -> ComparedQuestion | None:
@@ -54,26 +48,19 @@ class Rival:
         step, pack = outcome.step, outcome.answer
         if not (step.evidence and isinstance(pack, ContextPack)):
             return None
-        question = PackQuestion(
-            step.record.name,
-            "demo",
-            step.tenant,
-            step.conversation,
-            self._lang,
-            step.event.content,
-            evidence=tuple(map(Evidence, step.evidence)),
-        )
-        sides = [self._side(text, question) for text in (pack.text or "", self._text(question))]
-        return ComparedQuestion(question.text, step.evidence, *sides)
+        sides = [self._side(text, step) for text in (pack.text or "", self._text(step))]
+        return ComparedQuestion(step.event.content, step.evidence, *sides)
 
-    def _side(self, text: str, question: PackQuestion) -> Side:
+    def _side(self, text: str, step: ScriptStep) -> Side:
         """A side's text; the message itself is part of either prompt, so its words are there and its tokens equal."""
-        return Side(text, self._count(text), Content.of((text, question.text)).holds_all(question))
+        prompt = (spelled(text), spelled(step.event.content))
+        holds = all(any(spelled(phrase) in part for part in prompt) for phrase in step.evidence)
+        return Side(text, self._count(text), holds)
 
-    def _text(self, question: PackQuestion) -> str:
+    def _text(self, step: ScriptStep) -> str:
         names = [turn.record.name for turn in self._turns]
-        before = self._turns[: names.index(question.id)][-LAST_MESSAGES:]
-        found = self._search.bm25(question)[:TOP_PASSAGES]
+        before = self._turns[: names.index(step.record.name)][-LAST_MESSAGES:]
+        found = self._search.ranked(step.event.content)[:TOP_PASSAGES]
         return "\n".join([*found, *(f"- {turn.event.role}: {turn.event.content}" for turn in before)])
 
 

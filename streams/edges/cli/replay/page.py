@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from streams.evaluation.html import bars, details, page, table
+from streams.edges.cli.replay.html import bars, details, page, table
 from streams.replay.differences import Differences
 
 LEVELS = ("D0", "D1", "D2", "D3", "D4")

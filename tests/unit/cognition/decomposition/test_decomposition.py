@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from agents.cognition.decomposition.complexity import is_complex
 from agents.cognition.decomposition.tree import MAX_ANSWERED, decompose
+from bench.evaluation.deep.tasks import steps
 from schemas.cognition import CognitionLimits, CognitiveTree, NodeState
-from streams.evaluation.deep.tasks import steps
 
 LIMITS = CognitionLimits()
 HOME_OFFICE = (

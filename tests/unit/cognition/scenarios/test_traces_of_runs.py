@@ -2,8 +2,8 @@
 
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
+from deploy.docs.examples import load
 from schemas.topics import ASSESSMENTS_IN, TOOLS_CALLS_IN
-from streams.docs.examples import load
 from streams.testing.pipeline import Pipeline
 from tests.builders.deep_answers import LAW, QUESTION
 from tests.unit.scenarios.test_traces import by_trace, exported, strangers  # noqa: F401

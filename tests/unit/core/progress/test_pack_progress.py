@@ -8,6 +8,7 @@ import pytest
 from agents.core.packs.join import parts_of
 from agents.core.progress.pack_progress import PackEvents
 from agents.core.progress.reduction import reduced
+from deploy.docs.examples import load
 from schemas.base import Event
 from schemas.envelope import Received
 from schemas.items import Provenance
@@ -15,7 +16,6 @@ from schemas.packs import ContextPack
 from schemas.progress import ProgressMade
 from schemas.retrieval import Dropped, MemoryClass, PartFound, PartsFound, PartStatus, RetrievalPlan
 from schemas.topics import CONTEXT_PACKS, PACKS_PARTIAL, RETRIEVAL_PLANS
-from streams.docs.examples import load
 from streams.testing.pipeline import Pipeline
 from streams.topology import SPLIT
 from tests.builders.progress_job import LAW

@@ -12,8 +12,8 @@ from agents.core.tools import dialogue as tool_dialogue
 from agents.core.tools.argument_reading import read
 from agents.core.tools.argument_types import Kind, SlotType, sort_of
 from agents.core.tools.slot_carryover import EarlierTurn, Used, recall
+from bench.evaluation.command import predict
 from schemas.tool_policy import Argument, ArgumentType, Contract
-from streams.edges.cli.eval import predict
 
 Turn = tuple[str, str] | tuple[str, str, Used]
 

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -105,3 +106,14 @@ def test_assess_takes_what_is_at_hand() -> None:
     assert json.loads(CliRunner().invoke(app, asked).output)["needs_deep_context"] is True
     at_hand = CliRunner().invoke(app, [*asked, "--available", "def valida_cpf(cpf): ..."])
     assert json.loads(at_hand.output)["needs_deep_context"] is False
+
+
+def test_an_installed_package_says_where_the_evaluation_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("bench", "bench.evaluation", "bench.evaluation.command", "bench.evaluation.command.packs"):
+        monkeypatch.setitem(sys.modules, name, None)
+    refused = CliRunner().invoke(app, ["eval", "packs", "anything"]).exception
+    assert isinstance(refused, CommandFailed)
+    assert str(refused) == (
+        "`fathom eval` is part of Fathom's repository, not of the installed package: clone the repository, run "
+        "`make dev` in it, and use its .venv/bin/fathom"
+    )

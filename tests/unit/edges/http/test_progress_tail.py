@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from deploy.docs.examples import load
 from schemas import codec
 from schemas.base import Conversation
 from schemas.envelope import Outgoing
@@ -18,7 +19,6 @@ from schemas.topics import (
     RETRIEVAL_PLANS,
     Topic,
 )
-from streams.docs.examples import load
 from streams.edges.client import known
 from streams.edges.http.events.message_progress import MessageProgress
 from streams.edges.http.events.progress_tail import ProgressTail

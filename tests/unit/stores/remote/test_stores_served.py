@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from agents.errors import FathomError, Unavailable
+from deploy.docs import examples
 from schemas.topics import MEMORY_CLAIMS
-from streams.docs import examples
 from streams.stores.graph.embedded.engine import EmbeddedGraph
 from streams.stores.passages.memory import MemoryPassageIndex
 from streams.stores.passages.vectors import HashingEmbedder
