@@ -31,6 +31,7 @@ from streams.stores.tenant import node_id
 from tests.chaos import cognition_checker, requests_checker
 from tests.chaos.entries import Entry, Evidence, Graph, Sent
 from tests.chaos.findings import CONFLICT, DOUBLED, LEAKED, LOST, REFUSED, REORDERED, Finding
+from tests.rooms import COGNITION, is_left_out
 
 OPENS = f"{PACKS_PARTIAL.name} (open)"
 PARTS = f"{PACKS_PARTIAL.name} (part)"
@@ -79,7 +80,7 @@ class Verdict:
         return sum(finding.kind == kind for finding in self.findings)
 
 
-def check(evidence: Evidence, *, with_graph: bool = True, with_cognition: bool = True) -> Verdict:
+def check(evidence: Evidence, *, with_graph: bool = True, with_cognition: bool = not is_left_out(COGNITION)) -> Verdict:
     """Everything there is to find; without what the stages left out would have made."""
     streams = by_stream(evidence.log)
     findings = [

@@ -189,6 +189,11 @@ PROOFS: dict[str, Proof] = {
         ("streams/edges/console", "streams/edges/http"),
         (_tests("console: every view, on both brokers", "tests/proofs/console"),),
     ),
+    "rooms": Proof(
+        "without law, and without deep answers, a copy of the checkout passes `make check`",
+        ("agents", "streams/extensions.py", "tests/rooms.py"),
+        (_tests("rooms: each package that can be left out", "tests/proofs/rooms"),),
+    ),
     "servers": Proof(
         "the servers of the tests themselves: installed, started, ended; Prometheus' own checker",
         ("tests/servers", "deploy/prometheus", "deploy/grafana"),

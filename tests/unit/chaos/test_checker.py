@@ -7,12 +7,12 @@ from dataclasses import replace
 import orjson
 import pytest
 
-from schemas.topics import ANSWERS_OUT, ASSESSMENTS_OUT, COGNITION_STEPS, CONTEXT_PACKS, CONVERSATION_TURNS
+from schemas.topics import ASSESSMENTS_OUT, COGNITION_STEPS, CONTEXT_PACKS, CONVERSATION_TURNS
 from streams.topology import SPLIT
 from tests.builders.examples import few
 from tests.chaos import checker
 from tests.chaos.checker import check
-from tests.chaos.entries import Entry, Evidence, Link, Node
+from tests.chaos.entries import Evidence, Link, Node
 from tests.chaos.findings import CONFLICT, DOUBLED, LEAKED, LOST, REFUSED, REORDERED
 from tests.chaos.making import added, behind, clean, some
 
@@ -139,41 +139,6 @@ def join_two_tenants(evidence: Evidence, choose: random.Random) -> Evidence:
     return replace(evidence, graph=replace(evidence.graph, links=(*evidence.graph.links, leaked)))
 
 
-def lose_a_step(evidence: Evidence, choose: random.Random) -> Evidence:
-    gone = choose.choice(_later_steps(evidence))
-    return replace(evidence, log=tuple(entry for entry in evidence.log if entry is not gone))
-
-
-def _later_steps(evidence: Evidence) -> list[Entry]:
-    """Those that are made once whatever dies; the first is made again with its plan, the same."""
-    return [entry for entry in evidence.log if entry.topic == COGNITION_STEPS.name and entry.event["step"] != 1]
-
-
-def lose_a_job(evidence: Evidence, choose: random.Random) -> Evidence:
-    gone = choose.choice(_later_steps(evidence)).key
-    kept = (entry for entry in evidence.log if entry.topic != COGNITION_STEPS.name or entry.key != gone)
-    return replace(evidence, log=tuple(kept))
-
-
-def lose_an_answer(evidence: Evidence, choose: random.Random) -> Evidence:
-    gone = choose.choice(_answers(evidence))
-    return replace(evidence, log=tuple(entry for entry in evidence.log if entry is not gone))
-
-
-def _answers(evidence: Evidence) -> list[Entry]:
-    answers = [entry for entry in evidence.log if entry.topic == ANSWERS_OUT.name]
-    return [entry for entry in answers if entry.whole()["meta"].get("intent") == "deep"]
-
-
-def answer_a_question_twice(evidence: Evidence, choose: random.Random) -> Evidence:
-    twin = choose.choice(_answers(evidence))
-    return added(evidence, behind(evidence, twin, headers={**twin.headers, "ce_id": f"another-{choose.random()}"}))
-
-
-def make_a_step_again(evidence: Evidence, choose: random.Random) -> Evidence:
-    return added(evidence, behind(evidence, choose.choice(_later_steps(evidence))))
-
-
 def refuse_a_message(evidence: Evidence, choose: random.Random) -> Evidence:
     return added(evidence, behind(evidence, some(evidence, choose, "messages.in"), topic="dead-letters.depth"))
 
@@ -195,11 +160,6 @@ FAULTS: tuple[tuple[Fault, str], ...] = (
     (file_under_another_key, LEAKED),
     (store_a_foreign_word, LEAKED),
     (join_two_tenants, LEAKED),
-    (lose_a_step, LOST),
-    (lose_a_job, LOST),
-    (lose_an_answer, LOST),
-    (answer_a_question_twice, DOUBLED),
-    (make_a_step_again, DOUBLED),
     (refuse_a_message, REFUSED),
 )
 

@@ -9,6 +9,7 @@ from streams.edges.client.errors import CODES, error_page
 from streams.runtime.dead_letters import BUG
 from streams.runtime.suspects import CODE as CRASH_LOOP
 from tests.checkout import ROOT
+from tests.rooms import COGNITION, is_left_out
 from tests.unit.house import tree
 
 # Where a code is made, and the position of the code among the arguments.
@@ -72,7 +73,8 @@ def _anchors(page: str) -> set[str]:
 
 
 def test_every_reason_of_a_dead_letter_has_a_section_and_every_section_a_reason() -> None:
-    assert _sections()["Dead letters"] == _codes()
+    of_deep_answers = {"endless_job"} if is_left_out(COGNITION) else set()
+    assert _sections()["Dead letters"] == _codes() | of_deep_answers
 
 
 def test_every_status_of_a_problem_has_a_section() -> None:

@@ -14,6 +14,7 @@ import pytest
 import agents
 import schemas
 import streams
+from tests import rooms
 from tests.checkout import ROOT
 from tests.unit.house import tree
 
@@ -37,7 +38,7 @@ FRAMES = (
     "agents.concurrency",
 )
 # What may be left out (`streams.extensions`), and the rules of it: deep answers read laws.
-OPTIONAL = ("agents.cognition", "agents.legal")
+OPTIONAL = tuple(package.replace("/", ".") for package in rooms.OWN)
 OPTIONAL_RULES = (
     "agents.legal",
     *(f"agents.cognition.{name}" for name in ("core", "decomposition", "language", "verification")),

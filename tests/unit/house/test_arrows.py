@@ -5,8 +5,9 @@ from collections.abc import Iterable, Mapping
 
 import pytest
 
+from tests import rooms
 from tests.unit.house import test_architecture as architecture
-from tests.unit.house.test_architecture import Module, in_any, within
+from tests.unit.house.test_architecture import Module, within
 
 # A package and what it imports; `schemas` may be imported by all. Modules right under `agents` and `streams` are
 # packages of their own here: `streams.config` is known to nearly all, `streams.topology` to few.
@@ -251,14 +252,9 @@ def test_no_stated_arrow_is_missing_from_the_sources() -> None:
         f"{package} -> {known}"
         for package, all_known in stated().items()
         for known in all_known - arrows[package]
-        if not (_is_left_out(package) or _is_left_out(known))
+        if not any(rooms.is_left_out(each.replace(".", "/")) for each in (package, known))
     ]
     assert missing == []
-
-
-def _is_left_out(package: str) -> bool:
-    """Whether a package is one that may be left out, and is not there."""
-    return in_any(package, architecture.OPTIONAL) and not (architecture.ROOT / package.replace(".", "/")).is_dir()
 
 
 def test_no_package_can_be_reached_from_itself() -> None:
