@@ -3,8 +3,6 @@
 Only a search by timestamp reads records.
 """
 
-from collections.abc import Iterator
-
 from aiokafka.errors import KafkaError
 from aiokafka.record.default_records import DefaultRecordBatch
 
@@ -35,17 +33,6 @@ def accept(records: bytes | None, limit: int) -> Batch:
         if wrong:
             raise RequestRefused(code, reason)
     return batch
-
-
-def walk(buffer: bytes | memoryview, start: int, end: int) -> Iterator[tuple[int, Batch]]:
-    """Position and header of each whole batch; stops before the first truncated or invalid one."""
-    at = start
-    while at + HEADER_SIZE <= end:
-        batch = header(buffer, at)
-        if batch.magic != MAGIC or batch.size < HEADER_SIZE or at + batch.size > end:
-            return
-        yield at, batch
-        at += batch.size
 
 
 def first_at_or_after(records: bytes, timestamp: int) -> tuple[int, int]:

@@ -42,8 +42,8 @@ from streams.explanations.excerpts import LogExcerpts, LoggedRecord
 from streams.explanations.locating import BEFORE, ExplanationQuery, events_of, keep_sent, located, span
 from streams.kafka.records import may_name
 
-# How long after its decision a pack may be revised, and a worker may lag.
-REVISED_FOR, AFTER = timedelta(minutes=2), timedelta(minutes=10)
+# How long a worker may lag.
+AFTER = timedelta(minutes=10)
 # How long, and how many records, are looked through for what comes after the answer: verdicts, claims, corrections.
 PATH_RECORDS, LATER_RECORDS = 50_000, 5_000
 # What a decided message must have on the log, for as long as it is kept.

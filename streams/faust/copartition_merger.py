@@ -51,11 +51,8 @@ def in_time_order(batch: Batch) -> Iterator[tuple[TopicPartition, Sequence[Consu
 class CopartitionMerger:
     """Holds records back until their sisters, the same partitions of the other `topics`, are as far."""
 
-    def __init__(
-        self, topics: Sequence[str] = (), *, limit_s: float = LIMIT_S, clock: Callable[[], float] = monotonic
-    ) -> None:
+    def __init__(self, topics: Sequence[str] = (), *, clock: Callable[[], float] = monotonic) -> None:
         self._topics = {topic: place for place, topic in enumerate(topics)}
-        self._limit_s = limit_s
         self._clock = clock
         self._looked_at = clock()
         # Seconds of reading: those in which records wait to be taken do not count.
@@ -111,7 +108,7 @@ class CopartitionMerger:
         if self._has_waited(number):
             for tp in behind:
                 if tp not in self._kept:
-                    LOGGER.warning(SILENT, *tp, self._limit_s)
+                    LOGGER.warning(SILENT, *tp, LIMIT_S)
                     self._silent[tp] = fetched(tp).at
             behind = [tp for tp in behind if tp in self._kept]
         until = min((self._newest(tp) for tp in behind), default=(float("inf"), 0))
@@ -138,7 +135,7 @@ class CopartitionMerger:
         return not found.at_end or found.at < since
 
     def _has_waited(self, number: int) -> bool:
-        return self._read_s - self._waiting_since.get(number, float("inf")) >= self._limit_s
+        return self._read_s - self._waiting_since.get(number, float("inf")) >= LIMIT_S
 
     def _newest(self, tp: TopicPartition) -> tuple[float, int]:
         """The position of the newest held record, before which no older one can come; minus infinity without any."""

@@ -1,7 +1,6 @@
 """The composition root: settings to adapters to agents to stages, and one worker process around them."""
 
 import asyncio
-import logging
 import shutil
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -54,7 +53,6 @@ from streams.views.votes import RecoverableVotes
 from streams.views.working_sets import RecoverableWorkingSets
 from streams.web_pages import names_of
 
-LOGGER = logging.getLogger("fathom.worker")
 BEAT_EVERY_S = 0.5
 # How often offsets are kept, to tell how groups keep up.
 LOOK_EVERY_S = 2.0

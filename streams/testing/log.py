@@ -9,12 +9,11 @@ from agents.core.conversation.session_state import Recorded
 from schemas import codec
 from schemas.base import Event
 from schemas.envelope import Received
-from schemas.learning import DepthVote
 from schemas.topics import BY_NAME, CONVERSATION_TURNS, DEPTH_CLASSIFIED, MEMORY_ERASURES
 from streams.faust.crash_mark import NO_DEATHS, CrashMark
 from streams.kafka.producer import StoredAt
 from streams.kafka.records import Record, TopicPartition
-from streams.views import tool_log, vote_log
+from streams.views import tool_log
 from streams.views.turn_log import recorded
 
 EPOCH = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
@@ -111,12 +110,14 @@ class MemoryMember:
         return offset
 
 
-class MemoryTurnLog:
-    """A `TurnLog` over records from a function; `reads` counts its reads."""
-
+class _MemoryViewLog:
     def __init__(self, of: Callable[[str], Sequence[Record]]) -> None:
         self._of = of
         self.reads = 0
+
+
+class MemoryTurnLog(_MemoryViewLog):
+    """A `TurnLog` over records from a function; `reads` counts its reads."""
 
     async def read(
         self, partitions: Collection[int], span: timedelta | None
@@ -137,12 +138,8 @@ class MemoryTurnLog:
         yield await recorded(_each(map(decoded, (*wanted, *others))), partitions)
 
 
-class MemoryToolLog:
+class MemoryToolLog(_MemoryViewLog):
     """A `ToolLog` over records from a function; `reads` counts its reads."""
-
-    def __init__(self, of: Callable[[str], Sequence[Record]]) -> None:
-        self._of = of
-        self.reads = 0
 
     async def read(
         self, partitions: Collection[int], span: timedelta | None
@@ -157,23 +154,6 @@ class MemoryToolLog:
         yield tool_log.by_partition(
             (each for each in found if each.timestamp >= since.get(each.partition, 0)), partitions
         )
-
-
-class MemoryVoteLog:
-    """A `VoteLog` over records from a function; `reads` counts its reads."""
-
-    def __init__(self, of: Callable[[str], Sequence[Record]]) -> None:
-        self._of = of
-        self.reads = 0
-
-    async def read(
-        self, partitions: Collection[int], _span: timedelta | None
-    ) -> AsyncGenerator[Mapping[int, Sequence[tuple[str, DepthVote]]], None]:
-        """All votes of these partitions, each with its tenant."""
-        self.reads += 1
-        records = [record for topic in vote_log.TOPICS for record in self._of(topic)]
-        for number in partitions:
-            yield {number: list(vote_log.votes(each for each in records if each.partition == number))}
 
 
 async def _each(events: Iterable[Received[Event]]) -> AsyncIterator[Received[Event]]:

@@ -3,7 +3,7 @@
 What was answered from such a pack stems from the source, too, and so does what was made from that answer.
 """
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
@@ -38,7 +38,6 @@ SHARED = "_public"
 # What stems from a source by itself, and what may be made of it; of equal times the cause comes first.
 SOURCES = (MEMORY_KNOWLEDGE, CONVERSATION_TURNS, MEMORY_CLAIMS, MEMORY_SUMMARIES)
 USERS = (CONTEXT_PACKS, CONVERSATION_TURNS, MEMORY_CLAIMS, MEMORY_CONSULTATIONS, ANSWERS_OUT)
-Advance = Callable[[int, str], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,25 +82,19 @@ class UsageReport:
         )
 
 
-def _no_one(_count: int, _topic: str) -> None:
-    """Tell nobody."""
-
-
-async def usage(log: Log, tenant: str, quarantine: Quarantine, advance: Advance = _no_one) -> UsageReport:
+async def usage(log: Log, tenant: str, quarantine: Quarantine) -> UsageReport:
     """The uses of a source in a tenant's log; of everybody's source in that of all. Raises `Unavailable`."""
     found = UsageReport(SourceMembers(quarantine))
     for topic in SOURCES:
         async for batch in log.read(await log.spans(topic.name)):
             for received in _of_tenant(batch, tenant):
                 _learn(found, received)
-            advance(len(batch), topic.name)
     timeline = await Timeline.of(log, [topic.name for topic in USERS])
     async for window in timeline.windows():
         # One by one: what a record adds to the source decides whether the next one matters.
         for record in window:
             for received in _of_tenant([record], tenant) if _matters(found, record) else ():
                 _add(found, received)
-        advance(len(window), CONTEXT_PACKS.name)
     async for received in _decisions(log, found.packs):
         if tenant in (received.envelope.tenant, SHARED):
             found.uses.append(_use("decision", received, received.event))

@@ -26,9 +26,9 @@ from schemas.topics import (
     TOOLS_CALLS_OUT,
     TOOLS_RESULTS_IN,
 )
-from streams.testing.log import MemoryVoteLog
 from streams.testing.pipeline import Pipeline
 from tests.builders.customs import CUSTOMS
+from tests.builders.vote_log import MemoryVoteLog
 from tests.tenants import memories
 from tests.tenants.canaries import Tenant, canaries, foreign
 from tests.tenants.memories import received

@@ -107,9 +107,9 @@ def _charged(state: CognitiveState, now: datetime) -> CognitiveState:
     )
 
 
-def trimmed(state: CognitiveState, limit: int = MAX_RECORD_BYTES) -> CognitiveState:
-    """The state in at most `limit` bytes of JSON where its passages allow: the lowest-ranked go first."""
-    excess = len(state.model_dump_json().encode()) - limit
+def trimmed(state: CognitiveState) -> CognitiveState:
+    """The state in at most `MAX_RECORD_BYTES` bytes of JSON where its passages allow: the lowest-ranked go first."""
+    excess = len(state.model_dump_json().encode()) - MAX_RECORD_BYTES
     if excess <= 0:
         return state
     best: dict[str, float] = dict.fromkeys(state.passages, 0.0)

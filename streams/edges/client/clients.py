@@ -105,13 +105,12 @@ async def reading(
     *,
     from_beginning: bool = False,
     wait_ms: int = POLL_MS,
-    min_bytes: int = 1,
     as_stored: bool = False,
 ) -> AsyncIterator[AIOKafkaConsumer]:
     """A reader without a group, positioned at the current ends (or beginnings) of partitions.
 
-    `as_stored` leaves encrypted values as they are. `wait_ms` is how long the broker holds a fetch with less than
-    `min_bytes`, and with it every other request of this reader.
+    `as_stored` leaves encrypted values as they are. `wait_ms` is how long the broker holds a fetch that
+    finds nothing, and with it every other request of this reader.
     """
     security = security_for(bootstrap)
     consumer = kafka_clients.new_consumer(
@@ -119,7 +118,6 @@ async def reading(
         replace(security, encryption=None) if as_stored else security,
         client_id=CLIENT_ID,
         fetch_max_wait_ms=wait_ms,
-        fetch_min_bytes=min_bytes,
     )
 
     async def stop() -> None:

@@ -20,18 +20,16 @@ RECALLED = {
 }
 
 
-def verdict_lines(verdict: ToolCallResolved, level: int = 1) -> Iterator[RenderableType]:
+def verdict_lines(verdict: ToolCallResolved) -> Iterator[RenderableType]:
     """The verdict as lines for a console: its status with details, then every injection with its evidence."""
     if verdict.resolved_args is not None:
-        yield line(level, f"resolved: {given(verdict.resolved_args)}", "green")
+        yield line(1, f"resolved: {given(verdict.resolved_args)}", "green")
     elif verdict.preview is not None:
-        yield line(
-            level, f"to be confirmed until {verdict.preview.expires_at:%H:%M:%S}Z: {verdict.preview.text}", "yellow"
-        )
+        yield line(1, f"to be confirmed until {verdict.preview.expires_at:%H:%M:%S}Z: {verdict.preview.text}", "yellow")
     else:
-        yield line(level, f"refused: {verdict.error} ({verdict.error_code and CODES[verdict.error_code]})", "red")
+        yield line(1, f"refused: {verdict.error} ({verdict.error_code and CODES[verdict.error_code]})", "red")
     for injection in verdict.injections:
-        yield line(level + 1, f"{injection.arg}={shown(injection.value)} {_origin(injection)}", "dim")
+        yield line(2, f"{injection.arg}={shown(injection.value)} {_origin(injection)}", "dim")
 
 
 def assessment_lines(made: Assessment) -> list[str]:

@@ -126,7 +126,7 @@ async def check_conversation(
 
     if user is None:
         await _check(
-            bootstrap, MESSAGES_IN, where.tenant, where.conversation_id, here, seconds, unknown, key=where.key()
+            bootstrap, MESSAGES_IN, where.tenant, where.conversation_id, here, unknown, key=where.key(), seconds=seconds
         )
         return
     erased = await erased_up_to(bootstrap, where, seconds)
@@ -142,14 +142,12 @@ async def check_conversation(
         raise UnknownId(unknown)
 
 
-async def check_message(
-    bootstrap: str, where: Conversation, message_id: str, seconds: float = SECONDS, recent: Sequence[Turn] = ()
-) -> None:
+async def check_message(bootstrap: str, where: Conversation, message_id: str, recent: Sequence[Turn] = ()) -> None:
     """Raises `UnknownId` for an id that is no user's message of the conversation, or of what was erased of it.
 
     `recent` are turns of the conversation that are known without the log, which then need not be searched.
     """
-    erased = await erased_up_to(bootstrap, where, seconds)
+    erased = await erased_up_to(bootstrap, where)
     if any(turn.message_id == message_id and turn.role is Role.USER and turn.seq > erased for turn in recent):
         return
 
@@ -163,38 +161,34 @@ async def check_message(
         return by_user and here and (stated or one.envelope.id) == message_id
 
     await _check(
-        bootstrap, MESSAGES_IN, where.tenant, message_id, fits, seconds,
+        bootstrap, MESSAGES_IN, where.tenant, message_id, fits,
         f"no user's message {message_id!r} is in conversation {where.conversation_id!r} of client "
         f"{where.client_id!r}; name the message_id of a pack, and its conversation", key=where.key(),
     )  # fmt: skip
 
 
-async def check_claim(
-    bootstrap: str, tenant: str, claim_id: str, user: str | None = None, seconds: float = SECONDS
-) -> None:
+async def check_claim(bootstrap: str, tenant: str, claim_id: str, user: str | None = None) -> None:
     """Raises `UnknownId` for an id that is no claim of the tenant, or one of a conversation erased since.
 
     Of a user also for a claim of a conversation in which that one takes no part.
     """
     unknown = f"there is no claim {claim_id!r}; take the id of a claim from a pack"
     found = await _check(
-        bootstrap, MEMORY_CLAIMS, tenant, claim_id, lambda one: bool(one.event.claim_id == claim_id), seconds,
+        bootstrap, MEMORY_CLAIMS, tenant, claim_id, lambda one: bool(one.event.claim_id == claim_id),
         unknown, again_s=CLAIM_S,
     )  # fmt: skip
     for one in found[:1]:
         where = one.conversation(one.event.client_id, one.event.conversation_id)
-        if one.event.seq <= await erased_up_to(bootstrap, where, seconds):
+        if one.event.seq <= await erased_up_to(bootstrap, where):
             raise UnknownId(unknown)
         if user is not None:
             try:
-                await check_conversation(bootstrap, where, user, seconds)
+                await check_conversation(bootstrap, where, user)
             except UnknownId:
                 raise UnknownId(unknown) from None
 
 
-async def consultation_of(
-    bootstrap: str, tenant: str, named: str, user: str | None = None, seconds: float = SECONDS
-) -> str:
+async def consultation_of(bootstrap: str, tenant: str, named: str, user: str | None = None) -> str:
     """The id of a consultation named by it, or by the job_id of its deep answer; where the log is too long, `named`.
 
     Raises `UnknownId` for an id that is neither for this tenant, or for this user.
@@ -204,28 +198,28 @@ async def consultation_of(
         return named in (one.event.consultation_id, one.event.job_id) and user in (None, one.event.user_id)
 
     found = await _check(
-        bootstrap, MEMORY_CONSULTATIONS, tenant, named, fits, seconds,
+        bootstrap, MEMORY_CONSULTATIONS, tenant, named, fits,
         f"there is no consultation {named!r}; take the job_id of a deep answer, or the id of a consultation from a "
         "pack; answers are kept as consultations where RAG_COGRAG_MEMORY_ENABLED is on", again_s=CLAIM_S,
     )  # fmt: skip
     return str(found[0].event.consultation_id) if found else named
 
 
-async def check_document(bootstrap: str, tenant: str, document_id: str, seconds: float = SECONDS) -> None:
+async def check_document(bootstrap: str, tenant: str, document_id: str) -> None:
     """Raises `UnknownId` for an id under which the tenant sent no document; a profile is none."""
 
     def fits(one: Received[Any]) -> bool:
         return bool(one.event.document_id == document_id) and getattr(one.event, "kind", None) != "profile"
 
     await _check(
-        bootstrap, DOCUMENTS_IN, tenant, document_id, fits, seconds,
+        bootstrap, DOCUMENTS_IN, tenant, document_id, fits,
         f"no document {document_id!r} was sent; take the id that sending it gave, or the document_id of a passage",
     )  # fmt: skip
 
 
 async def _check(
-    bootstrap: str, topic: Topic, tenant: str, named: str, fits: Callable[[Received[Any]], bool], seconds: float,
-    sentence: str, again_s: float = 0.0, key: str | None = None,
+    bootstrap: str, topic: Topic, tenant: str, named: str, fits: Callable[[Received[Any]], bool], sentence: str,
+    again_s: float = 0.0, key: str | None = None, seconds: float = SECONDS,
 ) -> list[Received[Any]]:  # fmt: skip
     found, whole = await search(bootstrap, topic, tenant, named, fits, seconds, key)
     if whole and not found and again_s:

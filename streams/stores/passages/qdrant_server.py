@@ -45,7 +45,6 @@ LOGGER = logging.getLogger("fathom.index")
 TIMEOUT_S = 4.0
 # Two collections and their indexes, on a server that may be busy.
 PREPARE_S = 30.0
-AWAY = (ConnectionError,)
 REFUSED, TOO_MANY = (401, 403), 429
 
 T = TypeVar("T")

@@ -11,10 +11,10 @@ from schemas.learning import DepthVote
 from schemas.topics import MEMORY_DECISIONS, MEMORY_VOTES, Topic
 from streams.kafka.records import Record
 from streams.stores.sessions.votes import MemorySignalWeights
-from streams.testing.log import MemoryVoteLog
 from streams.testing.pipeline import Pipeline
 from streams.views.recoverable import restore
 from streams.views.votes import RecoverableVotes, fold_votes
+from tests.builders.vote_log import MemoryVoteLog
 from tests.unit.scenarios.test_feedback import FOLLOW_UPS, LIKE, on_a_thread, rate
 
 ALL = frozenset(range(3))

@@ -17,7 +17,6 @@ from streams.edges.cli.demo.script import Script, ScriptStep
 from streams.edges.client import records
 from streams.edges.client.records import Identity, OutgoingRecord
 
-LANGUAGES = ("pt", "en")
 CLIENT = "desk"
 
 

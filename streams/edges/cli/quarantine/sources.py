@@ -68,14 +68,14 @@ def source_of(text: str, client: str) -> SourceName:
     return SourceName(found, name.strip(), client if found == "conversation" else None)
 
 
-async def look_up(bootstrap: str, tenant: str, source: SourceName, seconds: float = known.SECONDS) -> Any:
-    """The newest event of a source; None where the log is too long to be searched in that time.
+async def look_up(bootstrap: str, tenant: str, source: SourceName) -> Any:
+    """The newest event of a source; None where the log is too long to be searched.
 
     Raises `UnknownId` for one that the whole log does not know, with a near one.
     """
     topic, name = NAMES[source.kind]
     found, whole = KnownSource(), False
-    async with aclosing(known.newest_first(bootstrap, topic, seconds)) as windows:
+    async with aclosing(known.newest_first(bootstrap, topic)) as windows:
         async for records, last in windows:
             whole = last
             for one in known.of_tenant(topic, records, tenant, None):

@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from agents.core.language.messages import LANGUAGES
 from schemas.packs import ContextPack
 from schemas.tools import ToolCallResolved
 from streams.edges.cli.demo.play import NAMES, WATCHED, StepOutcome
 from streams.edges.cli.demo.rival import ComparedQuestion, Rival, Side, equal_answers
 from streams.edges.cli.demo.short_screen import ShortScreen, excerpt
-from streams.edges.cli.demo.short_script import LANGUAGES, ShortScript, load_short, screen_texts
+from streams.edges.cli.demo.short_script import ShortScript, load_short, screen_texts
 from streams.edges.client.records import OutgoingRecord
 from streams.testing.pipeline import Pipeline
 
