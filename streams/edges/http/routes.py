@@ -77,15 +77,15 @@ class LoggedRoute(BoundedRoute):
                 answer = await handle(request)
             except (HTTPException, RequestValidationError) as error:
                 answer = await refusal(request, error)
-            answer.headers["x-request-id"] = state.request_id
-            answer.headers["traceparent"] = state.traceparent
             self.answered(request, answer, time.monotonic() - began)
             return answer
 
         return logged
 
     def answered(self, request: Request, answer: Response, seconds: float) -> None:
-        """Log a response, in one line."""
+        """Name a response by its ids, and log it in one line."""
+        answer.headers["x-request-id"] = request.state.request_id
+        answer.headers["traceparent"] = request.state.traceparent
         metrics.log(
             LOG, logging.INFO, self.name, status=answer.status_code, tenant=request.scope[GRANT].tenant,
             message_id=answer.headers.get("fathom-message-id"), request_id=request.state.request_id,

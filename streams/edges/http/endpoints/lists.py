@@ -1,8 +1,8 @@
 """`GET /conversations`, `/users` and `/documents`: what a tenant has, by last use, in pages; and `…/uses` of one."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, ConfigDict, Field
@@ -21,6 +21,8 @@ from streams.edges.operations.documents import DocumentsShown, UsesShown, docume
 
 MAX_DAYS, MAX_PAGE, MAX_OFFSET = 90, 200, 10_000
 REFUSED = {**{status: said for status, said in READ_PROBLEMS.items() if status != 404}, **GRAPH_PROBLEMS}
+
+Shown = TypeVar("Shown", ConversationsShown, UsersShown)
 
 
 class PageQuery(BaseModel):
@@ -50,6 +52,14 @@ def lists_router(sender: CallSender, reader: Callable[[], RememberedReader | Non
 
 
 def _add_talks(router: APIRouter, reader: Callable[[], RememberedReader | None]) -> None:
+    async def shown(listed: Callable[..., Awaitable[Shown]], request: Request, query: RecentQuery) -> Shown:
+        grant = grant_of(request)
+        with reading_graph():
+            return await listed(
+                graph_of(reader), grant.tenant, Asker(grant.client, grant.user), days=query.days, words=query.q,
+                offset=query.offset, limit=query.limit, now=datetime.now(UTC),
+            )  # fmt: skip
+
     @router.get(
         "/conversations",
         summary="The conversations of the last days",
@@ -58,13 +68,7 @@ def _add_talks(router: APIRouter, reader: Callable[[], RememberedReader | None])
     )
     async def conversations_list(request: Request, query: Annotated[RecentQuery, Query()]) -> ConversationsShown:
         """A token of one client or one user sees its own only."""
-        grant = grant_of(request)
-        whose, now = Asker(grant.client, grant.user), datetime.now(UTC)
-        with reading_graph():
-            return await conversations(
-                graph_of(reader), grant.tenant, whose, days=query.days, words=query.q, offset=query.offset,
-                limit=query.limit, now=now,
-            )  # fmt: skip
+        return await shown(conversations, request, query)
 
     @router.get(
         "/users",
@@ -74,13 +78,7 @@ def _add_talks(router: APIRouter, reader: Callable[[], RememberedReader | None])
     )
     async def users_list(request: Request, query: Annotated[RecentQuery, Query()]) -> UsersShown:
         """A token of one client or one user sees its own only."""
-        grant = grant_of(request)
-        whose, now = Asker(grant.client, grant.user), datetime.now(UTC)
-        with reading_graph():
-            return await users(
-                graph_of(reader), grant.tenant, whose, days=query.days, words=query.q, offset=query.offset,
-                limit=query.limit, now=now,
-            )  # fmt: skip
+        return await shown(users, request, query)
 
 
 def _add_documents(

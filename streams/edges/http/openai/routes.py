@@ -7,17 +7,14 @@ GET  /v1/models             as the model's server says
 
 import logging
 import re
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import NamedTuple
 from urllib.parse import quote, unquote
-from uuid import uuid4
 
 import httpx
 from fastapi import APIRouter
-from fastapi.exceptions import RequestValidationError
 from starlette.background import BackgroundTask
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -40,8 +37,8 @@ from streams.edges.http.openai.upstream import Upstream, passed_on
 from streams.edges.http.problems import Problem
 from streams.edges.http.relay import RelayedResponse, unless_gone
 from streams.edges.http.request_reply import Exchange
-from streams.edges.http.routes import LONGEST_ID, VISIBLE, BoundedRoute, Handler, refusal
-from streams.edges.http.tracing import trace_id_of, traceparent_of
+from streams.edges.http.routes import LoggedRoute
+from streams.edges.http.tracing import trace_id_of
 from streams.telemetry import metrics
 
 LOG = logging.getLogger("fathom.ask")
@@ -50,32 +47,17 @@ EVENTS = "text/event-stream"
 SEGMENT = re.compile(r"[\w.:@+,=~-]{1,256}")
 
 
-class ChatRoute(BoundedRoute):
-    """Names and logs every response."""
+class ChatRoute(LoggedRoute):
+    """Logs what a chat got; the id that the model's server gave its answer stays."""
 
-    def get_route_handler(self) -> Handler:
-        handle = super().get_route_handler()
-
-        async def logged(request: Request) -> Response:
-            began = time.monotonic()
-            state = request.state
-            stated = request.headers.get("x-request-id", "")
-            state.request_id = stated if len(stated) <= LONGEST_ID and re.fullmatch(VISIBLE, stated) else str(uuid4())
-            state.traceparent = traceparent_of(None, request.headers)
-            try:
-                answer = await handle(request)
-            except (HTTPException, RequestValidationError) as error:
-                answer = await refusal(request, error)
-            answer.headers.setdefault("x-request-id", state.request_id)
-            metrics.log(
-                LOG, logging.INFO, "chat", status=answer.status_code, tenant=request.scope[GRANT].tenant,
-                message_id=answer.headers.get("fathom-message-id"), context=answer.headers.get("fathom-status"),
-                request_id=state.request_id, trace_id=trace_id_of(state.traceparent),
-                duration_s=round(time.monotonic() - began, 4),
-            )  # fmt: skip
-            return answer
-
-        return logged
+    def answered(self, request: Request, answer: Response, seconds: float) -> None:
+        state = request.state
+        answer.headers.setdefault("x-request-id", state.request_id)
+        metrics.log(
+            LOG, logging.INFO, "chat", status=answer.status_code, tenant=request.scope[GRANT].tenant,
+            message_id=answer.headers.get("fathom-message-id"), context=answer.headers.get("fathom-status"),
+            request_id=state.request_id, trace_id=trace_id_of(state.traceparent), duration_s=round(seconds, 4),
+        )  # fmt: skip
 
 
 def openai_router(settings: Settings, exchange: Exchange) -> APIRouter:
