@@ -30,7 +30,8 @@ from streams.audit.chain import (
 REMEMBERED_HEADS = 256
 
 
-class ChainBreak(NamedTuple):
+@dataclass(frozen=True, slots=True, order=True)
+class ChainBreak:
     """One place where the log is not what was sealed."""
 
     topic: str

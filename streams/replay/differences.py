@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from typing_extensions import TypedDict
+
 from agents.core.progress import pack_document
-from schemas.base import JsonObject
 from schemas.depth import DepthClassified
 from schemas.packs import ContextPack
 
@@ -44,6 +45,65 @@ def answer(classified: DepthClassified, pack: ContextPack | None, took_ms: float
     )
 
 
+class ChangedItem(TypedDict):
+    """An item of a pack: its section, and its title there."""
+
+    id: str
+    section: str
+    title: str
+
+
+class ChangedMessage(TypedDict):
+    """A message that came out otherwise; of two values the first is the other run's."""
+
+    message_id: str
+    conversation_id: str
+    query: str
+    depth: tuple[str, str]
+    sources_gained: list[str]
+    sources_lost: list[str]
+    items_gained: list[ChangedItem]
+    items_lost: list[ChangedItem]
+    tokens: tuple[int, int]
+    evidence: tuple[bool, bool]
+
+
+class ChangedDepth(TypedDict):
+    """How many messages had one level, and have another now."""
+
+    was: str
+    now: str
+    messages: int
+
+
+class Quantiles(TypedDict):
+    """Quantiles in ms; null without packs."""
+
+    p50: float | None
+    p95: float | None
+
+
+class RunsCompared(TypedDict):
+    """What a run made otherwise than another, which is `was`: the sums, and the messages that came out otherwise.
+
+    `items` are `kept`, `gained` and `lost`, by section.
+    """
+
+    compared: int
+    different: int
+    only_recorded: int
+    only_replayed: int
+    depths: list[ChangedDepth]
+    sources: dict[str, dict[str, int]]
+    items: dict[str, dict[str, int]]
+    tokens: dict[str, int]
+    evidence: dict[str, int]
+    degraded: dict[str, int]
+    latency_ms: dict[str, Quantiles]
+    changes: list[ChangedMessage]
+    changes_left_out: int
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """A message that came out otherwise."""
@@ -60,26 +120,26 @@ class Change:
     def lost(self) -> list[str]:
         return [each for each in self.was.items if each not in self.now.items]
 
-    def row(self) -> JsonObject:
+    def row(self) -> ChangedMessage:
         """The change as JSON."""
         was, now = self.was, self.now
         return {
             "message_id": self.message_id,
             "conversation_id": was.conversation_id,
             "query": was.query,
-            "depth": [was.level, now.level],
+            "depth": (was.level, now.level),
             "sources_gained": sorted(now.sources - was.sources),
             "sources_lost": sorted(was.sources - now.sources),
             "items_gained": [_item(each, now) for each in self.gained],
             "items_lost": [_item(each, was) for each in self.lost],
-            "tokens": [was.tokens, now.tokens],
-            "evidence": [was.evidence, now.evidence],
+            "tokens": (was.tokens, now.tokens),
+            "evidence": (was.evidence, now.evidence),
         }
 
 
-def _item(item_id: str, of: Answer) -> JsonObject:
+def _item(item_id: str, of: Answer) -> ChangedItem:
     section, title = of.items[item_id]
-    return {"id": item_id, "section": section, "title": title}
+    return ChangedItem(id=item_id, section=section, title=title)
 
 
 @dataclass(slots=True)
@@ -131,9 +191,10 @@ class Differences:
         """The number of items `gained`, `lost` or `kept`."""
         return sum(count for (_, each), count in self.items.items() if each == what)
 
-    def as_json(self) -> JsonObject:
-        """The whole report."""
-        took = [{"p50": quantile(each, 0.5), "p95": quantile(each, 0.95)} for each in self.took_ms]
+    def as_json(self, most: int = MAX_ROWS) -> RunsCompared:
+        """The report, with at most so many messages."""
+        changes = self.changes[:most]
+        took = [Quantiles(p50=quantile(each, 0.5), p95=quantile(each, 0.95)) for each in self.took_ms]
         return {
             "compared": self.compared,
             "different": self.different,
@@ -146,8 +207,8 @@ class Differences:
             "evidence": {"gained": self.evidence["gained"], "lost": self.evidence["lost"]},
             "degraded": {"was": self.degraded[0], "now": self.degraded[1]},
             "latency_ms": {"was": took[0], "now": took[1]},
-            "changes": [change.row() for change in self.changes],
-            "changes_left_out": self.different - len(self.changes),
+            "changes": [change.row() for change in changes],
+            "changes_left_out": self.different - len(changes),
         }
 
 
@@ -155,7 +216,7 @@ def _differs(was: Answer, now: Answer) -> bool:
     return (was.level, was.sources, [*was.items], was.tokens) != (now.level, now.sources, [*now.items], now.tokens)
 
 
-def _table(counts: Counter[tuple[str, str]], columns: Sequence[str]) -> JsonObject:
+def _table(counts: Counter[tuple[str, str]], columns: Sequence[str]) -> dict[str, dict[str, int]]:
     names = sorted({name for name, _ in counts})
     return {name: {column: counts[name, column] for column in columns} for name in names}
 

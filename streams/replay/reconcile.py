@@ -4,12 +4,14 @@ The expected entries are made by the writers themselves, in a twin of the graph 
 """
 
 import asyncio
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Literal, NamedTuple, Protocol
+
+from typing_extensions import TypedDict
 
 from agents.ports.graph import GraphInventory, GraphWriter
 from agents.ports.passages import Passage, PassageIndex, PassageInventory
@@ -146,15 +148,28 @@ async def compare(expected: Refs, tenants: Collection[str], graph: GraphInventor
     return Findings(own, own - there, orphans)
 
 
-def per_tenant(findings: Findings) -> list[dict[str, object]]:
+class ReconciledKind(TypedDict):
+    """How many of a kind the log has of a tenant, and how many are missing or left over in the store `of`."""
+
+    tenant: str
+    kind: str
+    of: str
+    expected: int
+    missing: int
+    orphans: int
+
+
+def per_tenant(findings: Findings) -> list[ReconciledKind]:
     """The findings by tenant and kind; only kinds present in the log or the stores."""
-    columns = {"expected": findings.expected, "missing": findings.missing, "orphans": findings.orphans}
-    rows: dict[tuple[str, str, str], dict[str, int]] = defaultdict(lambda: dict.fromkeys(columns, 0))
-    for column, refs in columns.items():
-        for ref in refs:
-            rows[ref.tenant, ref.kind, ref.of][column] += 1
+    expected, missing, orphans = (
+        Counter((ref.tenant, ref.kind, ref.of) for ref in refs)
+        for refs in (findings.expected, findings.missing, findings.orphans)
+    )
     return [
-        {"tenant": tenant, "kind": kind, "of": name, **counts} for (tenant, kind, name), counts in sorted(rows.items())
+        ReconciledKind(
+            tenant=row[0], kind=row[1], of=row[2], expected=expected[row], missing=missing[row], orphans=orphans[row]
+        )
+        for row in sorted({*expected, *missing, *orphans})
     ]
 
 

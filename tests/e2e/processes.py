@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from tests.builders.outputs import JSON, check_output
 from tests.checkout import ROOT
 from tests.e2e.fork_server import ForkServer
 
@@ -25,12 +26,16 @@ SMALL = {"FATHOM_EMBEDDER": "hashing", "FATHOM_PARTITIONS": "2", "FATHOM_HTTP_PO
 # what it then lacks is no fault of theirs.
 UNHURRIED = {f"FATHOM_PACK_DEADLINE_MS_D{level}": "60000" for level in range(5)}
 
+# They print one line, when they are ready, without being asked for JSON.
+READY = ("up", "worker", "serve", "mcp")
+
 
 class Process:
     """A `fathom up` or `fathom worker` of a test."""
 
     def __init__(self, *arguments: str, stderr: Path, **environment: str) -> None:
         self._stderr = stderr
+        self._verb = next(iter(arguments), "")
         with stderr.open("wb") as errors:
             self.child = subprocess.Popen(
                 [sys.executable, "-m", "streams", *arguments],
@@ -46,6 +51,8 @@ class Process:
         assert self.child.stdout is not None
         line = self.child.stdout.readline()
         assert line, f"it ended instead: {self.said()}"
+        if self._verb in READY:
+            check_output([self._verb, JSON], line)
         return json.loads(line)
 
     def said(self) -> str:
@@ -107,8 +114,13 @@ def running(*arguments: str, stderr: Path, **environment: str) -> Iterator[Proce
 
 
 def fathom(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """An ended command, run by the fork server of these tests, which the first call starts."""
-    return _fork_server().run(*arguments, environment={**clean(), **SMALL, **environment}, limit=START_S)
+    """An ended command, run by the fork server of these tests, which the first call starts.
+
+    What it prints with `--json` has the schema that is published for its verb.
+    """
+    ended = _fork_server().run(*arguments, environment={**clean(), **SMALL, **environment}, limit=START_S)
+    check_output(arguments, ended.stdout)
+    return ended
 
 
 @cache

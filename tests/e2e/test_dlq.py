@@ -16,6 +16,7 @@ from streams.edges.client.errors import CHECK, DOWN, FAILURE, USAGE, CommandFail
 from streams.kafka.records import Record
 from streams.replay.log import PartitionRange, opened
 from streams.runtime.dead_letters import place_of
+from tests.builders.outputs import check_output
 from tests.e2e.conftest import Up
 
 
@@ -41,6 +42,7 @@ class UpWithLetters:
             main.run(["dlq", *words])
         said, wrong = (each.buffer.getvalue().decode() for each in (out, errors))  # type: ignore[attr-defined]
         assert (ended.value.code or 0) == code, wrong
+        check_output(["dlq", *words], said)
         return json.loads(said) if said.startswith("{") else said or wrong
 
     def letters(self, count: int) -> list[dict[str, Any]]:

@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Annotated, Protocol
 
-import orjson
 import typer
 
 from bench.evaluation import score_pages, scoring
@@ -11,6 +10,7 @@ from bench.evaluation.questions import lines
 from schemas.base import JsonObject
 from streams.edges.cli.arguments import Json
 from streams.edges.client.errors import USAGE, CommandFailed
+from streams.edges.client.standard_output import print_json
 
 Html = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write one page with plots.")]
 ENDINGS = (".jsonl", ".jsonl.gz")
@@ -62,8 +62,10 @@ def show(figures: JsonObject, pages: FigurePages, html: Path | None, *, as_json:
     """Print the figures, and write their page to `html` if given; raises `CommandFailed`."""
     if html is not None:
         write(html, pages.page(figures))
-    text = orjson.dumps(figures, option=orjson.OPT_INDENT_2).decode() if as_json else pages.text(figures)
-    print(text.rstrip())
+    if as_json:
+        print_json(figures)
+    else:
+        print(pages.text(figures).rstrip())
 
 
 def write(path: Path, text: str) -> None:

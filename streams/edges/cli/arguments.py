@@ -9,7 +9,7 @@ from schemas.depth import DepthLevel
 from streams.edges.client.errors import USAGE, CommandFailed
 from streams.replay.selection import moment
 
-Json = Annotated[bool, typer.Option("--json", help="Machine-readable: JSON on stdout.")]
+Json = Annotated[bool, typer.Option("--json", help="JSON on stdout; `fathom schema output` has its schema.")]
 Broker = Annotated[
     str | None,
     typer.Option(

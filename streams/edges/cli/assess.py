@@ -9,6 +9,7 @@ from streams.edges.cli.arguments import Json
 from streams.edges.client.console_output import console
 from streams.edges.client.console_tools import assessment_lines
 from streams.edges.client.send import text_of
+from streams.edges.client.standard_output import print_json
 
 
 def assess(
@@ -22,7 +23,7 @@ def assess(
     """Whether a query needs deep context, which tools to call for it, and what skipping them saves."""
     made = context_needs.assess(text_of(text), summary, available or [])
     if as_json:
-        print(made.model_dump_json())
+        print_json(made)
         return
     for line in assessment_lines(made):
         console().print(line, markup=False)

@@ -4,21 +4,36 @@ import re
 import sys
 from io import StringIO
 from pathlib import Path
+from typing import Literal
 
-import orjson
 import typer
 from dotenv import dotenv_values
 from dotenv.parser import parse_stream
+from typing_extensions import TypedDict
 
 from streams import config
 from streams.config import Settings, environment_name, load
 from streams.edges.cli.arguments import Json
 from streams.edges.client.errors import CONFIG, OK, USAGE, CommandFailed, nearest
+from streams.edges.client.standard_output import print_json
 
 PASSWORD = re.compile(r"(?<=://)([^/@]*)@")
 HIDDEN = "***"
 
 app = typer.Typer(no_args_is_help=True)
+
+SettingShown = TypedDict(
+    "SettingShown", {"setting": str, "value": object, "from": Literal["environment", "default"], "about": str}
+)
+
+SettingsShown = list[SettingShown]
+
+
+class SettingsChecked(TypedDict):
+    """Whether the settings can be used, and what is wrong with them, in sentences."""
+
+    ok: bool
+    wrong: list[str]
 
 
 def settings_of(path: Path, option: str) -> dict[str, str]:
@@ -53,7 +68,7 @@ def show(as_json: Json = False) -> None:
     """Every setting, its value and where it comes from; secrets are not shown."""
     found = rows(load())
     if as_json:
-        print(orjson.dumps(found, option=orjson.OPT_INDENT_2).decode())
+        print_json(found)
         return
     width = max(len(str(row["setting"])) for row in found)
     for row in found:
@@ -67,7 +82,7 @@ def check(as_json: Json = False) -> None:
 
     wrong = config.faults() or [str(fault) for fault in preflight.faults(load())]
     if as_json:
-        print(orjson.dumps({"ok": not wrong, "wrong": wrong}).decode())
+        print_json(SettingsChecked(ok=not wrong, wrong=wrong))
     else:
         for each in wrong:
             sys.stderr.write(f"{each}\n")
@@ -75,7 +90,7 @@ def check(as_json: Json = False) -> None:
     raise typer.Exit(CONFIG if wrong else OK)
 
 
-def rows(settings: Settings) -> list[dict[str, object]]:
+def rows(settings: Settings) -> list[SettingShown]:
     """One row per setting: its name as a variable, its value, `environment` or `default`."""
     values = settings.model_dump(mode="json")
     return [

@@ -2,15 +2,38 @@
 
 from typing import Annotated
 
-import orjson
 import typer
+from typing_extensions import TypedDict
 
 from schemas.base import DEFAULT_TENANT
 from streams.edges.cli.arguments import Broker, Json
-from streams.edges.cli.forget import said
+from streams.edges.cli.forget import ErasedConversation, rows, said
 from streams.edges.client import clients
 from streams.edges.client.persons import erasing, subject_records
-from streams.edges.client.persons.erasing import ErasedPerson
+from streams.edges.client.persons.erasing import ErasedPerson, RecordsLeft
+from streams.edges.client.standard_output import print_json
+
+
+class KeyDestroyed(TypedDict):
+    """A key of the person, and when it was destroyed."""
+
+    id: str
+    at: str
+
+
+class PersonErased(TypedDict):
+    """What was erased of a person, or would be, and the records of the log that stay readable."""
+
+    tenant: str
+    user: str
+    dry_run: bool
+    conversations: list[ErasedConversation]
+    profile: dict[str, int]
+    key: str | None
+    destroyed: list[KeyDestroyed]
+    proofs: list[str]
+    records_unreadable: int
+    left: list[RecordsLeft]
 
 
 def erase(
@@ -30,7 +53,10 @@ def erase(
         found = clients.run(erasing.survey(bootstrap, whose, subject))
     else:
         found = clients.run(erasing.erase(bootstrap, whose, subject, by))
-    print(_as_json(found, dry_run=dry_run) if as_json else "\n".join(_as_text(found, dry_run=dry_run)))
+    if as_json:
+        print_json(_shown(found, dry_run=dry_run))
+    else:
+        print("\n".join(_as_text(found, dry_run=dry_run)))
 
 
 def _as_text(found: ErasedPerson, *, dry_run: bool) -> list[str]:
@@ -61,21 +87,17 @@ def _left(found: ErasedPerson) -> list[str]:
     return lines
 
 
-def _as_json(found: ErasedPerson, *, dry_run: bool) -> str:
+def _shown(found: ErasedPerson, *, dry_run: bool) -> PersonErased:
     encrypted, _ = subject_records.total(found.records)
-    return orjson.dumps(
-        {
-            "tenant": found.tenant,
-            "user": found.user,
-            "dry_run": dry_run,
-            "conversations": [
-                {**each.model_dump(), "erased": dict(counts)} for each, counts in found.conversations.items()
-            ],
-            "profile": dict(found.profile),
-            "key": found.key,
-            "destroyed": [{"id": each.id, "at": each.at.isoformat()} for each in found.destroyed],
-            "proofs": list(found.proofs),
-            "records_unreadable": encrypted,
-            "left": erasing.left(found.records),
-        }
-    ).decode()
+    return PersonErased(
+        tenant=found.tenant,
+        user=found.user,
+        dry_run=dry_run,
+        conversations=rows(found.conversations),
+        profile=dict(found.profile),
+        key=found.key,
+        destroyed=[KeyDestroyed(id=each.id, at=each.at.isoformat()) for each in found.destroyed],
+        proofs=list(found.proofs),
+        records_unreadable=encrypted,
+        left=erasing.left(found.records),
+    )

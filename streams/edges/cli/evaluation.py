@@ -12,10 +12,12 @@ ABSENT = (
 
 
 def __getattr__(name: str) -> Any:
-    """A verb by its name; raises `CommandFailed` where there is no checkout."""
+    """A verb, or the shapes of what they print, by name; raises `CommandFailed` where there is no checkout."""
+    place = f"bench.evaluation.command.{name}"
     try:
-        return getattr(import_module(f"bench.evaluation.command.{name}"), name)
+        found = import_module(place)
     except ModuleNotFoundError as missing:
-        if missing.name is None or not f"bench.evaluation.command.{name}".startswith(missing.name):
+        if missing.name is None or not place.startswith(missing.name):
             raise
         raise CommandFailed(ABSENT) from None
+    return getattr(found, name, found)

@@ -1,10 +1,10 @@
 """`fathom forget`: documents to be offered no more, and conversations to be erased."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
-import orjson
 import typer
+from typing_extensions import TypedDict
 
 from schemas.base import DEFAULT_TENANT, Conversation
 from schemas.topics import DOCUMENTS_IN
@@ -14,9 +14,33 @@ from streams.edges.client.errors import USAGE, CommandFailed
 from streams.edges.client.forgetting import Counts
 from streams.edges.client.known import UnknownId
 from streams.edges.client.records import Identity
+from streams.edges.client.standard_output import print_json
 
 WAIT_S = 30.0
 NOTHING: Counts = {}
+
+
+class DocumentMeant(TypedDict):
+    """The document that would be forgotten."""
+
+    dry_run: bool
+    document_id: str
+
+
+class ErasedConversation(TypedDict):
+    """A conversation, and how many of what was erased of it."""
+
+    tenant: str
+    client_id: str
+    conversation_id: str
+    erased: dict[str, int]
+
+
+class ConversationsErased(TypedDict):
+    """The conversations that were erased, or would be."""
+
+    dry_run: bool
+    conversations: list[ErasedConversation]
 
 
 def forget(
@@ -47,8 +71,10 @@ def forget(
     if document is not None:
         clients.run(known.check_document(bootstrap, tenant or DEFAULT_TENANT, document))
         if dry_run:
-            told = {"dry_run": True, "document_id": document}
-            print(orjson.dumps(told).decode() if as_json else f"would forget {document}")
+            if as_json:
+                print_json(DocumentMeant(dry_run=True, document_id=document))
+            else:
+                print(f"would forget {document}")
             return
         prepared = records.of_fields(DOCUMENTS_IN, {"document_id": document, "deleted": True}, Identity(tenant))
         send.send_one(prepared, bootstrap, as_json=as_json)
@@ -57,7 +83,10 @@ def forget(
     named = Conversation(tenant=whose, client_id=client, conversation_id=conversation) if conversation else None
     wanted = clients.run(_wanted(bootstrap, whose, named, user))
     erased = dict.fromkeys(wanted, NOTHING) if dry_run else clients.run(_forget(bootstrap, wanted, by))
-    print(_as_json(erased, dry_run=dry_run) if as_json else _as_text(erased, dry_run=dry_run))
+    if as_json:
+        print_json(ConversationsErased(dry_run=dry_run, conversations=rows(erased)))
+    else:
+        print(_as_text(erased, dry_run=dry_run))
 
 
 async def _wanted(bootstrap: str, tenant: str, named: Conversation | None, user: str | None) -> list[Conversation]:
@@ -95,6 +124,14 @@ def said(counts: Counts) -> str:
     return ", ".join(f"{number} {name}" for name, number in counts.items() if number) or "nothing was left of it"
 
 
-def _as_json(erased: dict[Conversation, Counts], *, dry_run: bool) -> str:
-    found = [{**where.model_dump(), "erased": dict(counts)} for where, counts in erased.items()]
-    return orjson.dumps({"dry_run": dry_run, "conversations": found}).decode()
+def rows(erased: Mapping[Conversation, Counts]) -> list[ErasedConversation]:
+    """Conversations with what was erased of each."""
+    return [
+        ErasedConversation(
+            tenant=where.tenant,
+            client_id=where.client_id,
+            conversation_id=where.conversation_id,
+            erased=dict(counts),
+        )
+        for where, counts in erased.items()
+    ]

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Annotated
 
-import orjson
 import typer
 
 from streams.edges.cli.arguments import Broker, Json
 from streams.edges.client import clients
 from streams.edges.client.console_output import console
 from streams.edges.client.errors import CHECK, OK, USAGE, CommandFailed, nearest
-from streams.edges.operations.lag import GroupLag, as_json, by_group, group_lag, stages_there
+from streams.edges.client.standard_output import print_json
+from streams.edges.operations.lag import GroupLag, by_group, group_lag, shown, stages_there
 from streams.kafka.lag_status import LagStatus, LagWindow
 
 if TYPE_CHECKING:
@@ -38,12 +38,12 @@ def lag(
     Exits with 5 where a group is ERROR.
     """
     bootstrap = clients.bootstrap_of(broker)
-    shown = Shown(as_json=as_json, partitions=partitions)
-    found = clients.run(_looked(bootstrap, groups or (), None if watch else seconds, shown))
+    told = Shown(as_json=as_json, partitions=partitions)
+    found = clients.run(_looked(bootstrap, groups or (), None if watch else seconds, told))
     raise typer.Exit(CHECK if any(each.judged.status is LagStatus.ERROR for each in found) else OK)
 
 
-async def _looked(bootstrap: str, names: Sequence[str], seconds: float | None, shown: "Shown") -> list[GroupLag]:
+async def _looked(bootstrap: str, names: Sequence[str], seconds: float | None, told: "Shown") -> list[GroupLag]:
     async with AsyncExitStack() as stack:
         admin = await stack.enter_async_context(clients.administering(bootstrap))
         reader = await stack.enter_async_context(clients.reading(bootstrap, ()))
@@ -53,11 +53,11 @@ async def _looked(bootstrap: str, names: Sequence[str], seconds: float | None, s
         asked = {name: (there[name], LagWindow()) for name in names or there}
         counts = await clients.partition_counts(bootstrap)
         until = None if seconds is None else time.monotonic() + seconds
-        with shown:
+        with told:
             while True:
                 found = [await group_lag(admin, reader, counts, *each) for each in asked.values()]
                 last = until is not None and time.monotonic() >= until
-                shown.show(found, last=last)
+                told.show(found, last=last)
                 if last:
                     return found
                 await asyncio.sleep(EVERY_S if until is None else min(EVERY_S, max(until - time.monotonic(), 0)))
@@ -84,7 +84,7 @@ class Shown:
         if self._as_json:
             if last:
                 for group in found:
-                    print(orjson.dumps(as_json(group)).decode())
+                    print_json(shown(group))
         elif last:
             for group in found:
                 for line in self._lines(group):

@@ -97,7 +97,7 @@ VERBS = (
      "Play a conversation through everything, and show what goes into the prompts and what that saves."),
     ("topics", "cluster.topics:app", "Topics as they should be against topics as they are."),
     ("schema", "schema:app",
-     "The JSON Schemas of all events: written, changes judged, values checked, registered."),
+     "The JSON Schemas of all events and of each --json; changes judged, values checked, schemas registered."),
     ("config", "config:app", "Settings."),
     ("docs", "pages.command:docs", "The pages of this version: listed, or one of them printed as Markdown."),
     ("profile", "profile:app", "Who a user is: role, department, access, objectives."),

@@ -17,6 +17,7 @@ from streams.edges.client import clients, records, send
 from streams.edges.client.errors import FAILURE, USAGE, CommandFailed
 from streams.edges.client.profiles import document_of, newest_profile
 from streams.edges.client.records import BadInput, Identity
+from streams.edges.client.standard_output import print_json
 
 NOT_IN_ID = re.compile(r"[^a-z0-9]+")
 
@@ -63,7 +64,7 @@ def show_profile(user: UserId, broker: Broker = None, tenant: TenantOfUser = Non
     if found is None:
         raise CommandFailed(f"No profile for user {user!r}. Create one: fathom profile set {user} --role …", FAILURE)
     if as_json:
-        print(found.model_dump_json())
+        print_json(found)
         return
     print(f"{found.user_id}: {found.user_role}, {found.department}, access {found.access_level}")
     for objective in found.objectives:

@@ -5,10 +5,10 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-import orjson
 import typer
+from typing_extensions import TypedDict
 
 from agents.errors import Unavailable
 from schemas import codec
@@ -16,6 +16,7 @@ from schemas.codec import Undecodable
 from schemas.topics import BY_NAME, Topic
 from streams.edges.cli.arguments import Json
 from streams.edges.client.errors import CHECK, DOWN, OK, USAGE, CommandFailed, nearest
+from streams.edges.client.standard_output import print_json
 from streams.registry import published
 from streams.registry.compatibility import Breaks
 from streams.registry.published import BY_TYPE, PUBLISHED, PublishedSchema
@@ -25,16 +26,53 @@ STDIN = "-"
 app = typer.Typer(no_args_is_help=True)
 
 
+class EventListed(TypedDict):
+    """An event with its topic, its subject in a registry, and the rule its changes keep to."""
+
+    event: str
+    topic: str
+    subject: str
+    rule: str
+
+
+class SchemasWritten(TypedDict):
+    """How many schemas were written, and where."""
+
+    schemas: int
+    folder: str
+
+
+class ValueRefused(TypedDict):
+    """A line whose value would not be read, and why."""
+
+    line: int
+    code: str
+    detail: str
+
+
+class EventChange(TypedDict):
+    """A change of an event, whom it breaks, and whether its topic's rule allows that."""
+
+    event: str
+    path: str
+    change: str
+    breaks: str
+    allowed: bool
+
+
+class SubjectPublished(TypedDict):
+    """What became of an event's schema at the registry."""
+
+    subject: str
+    outcome: str
+
+
 @app.command(name="list")
 def listed(as_json: Json = False) -> None:
     """Every event with its topic and the rule its changes keep to."""
     for each in PUBLISHED:
         if as_json:
-            print(
-                orjson.dumps(
-                    {"event": each.name, "topic": each.topic.name, "subject": each.subject, "rule": each.rule}
-                ).decode()
-            )
+            print_json(EventListed(event=each.name, topic=each.topic.name, subject=each.subject, rule=each.rule))
         else:
             print(f"{each.name:<36}{each.topic.name:<26}{each.rule}")
 
@@ -50,6 +88,27 @@ def show(
 
 
 @app.command()
+def output(
+    verb: Annotated[list[str] | None, typer.Argument(metavar="[VERB]...", help="Its words, as list users.")] = None,
+    as_json: Json = False,
+) -> None:
+    """The JSON Schema (2020-12) of what a verb prints with --json; without one, the verbs that have it."""
+    # Here: it knows every verb.
+    from streams.edges.cli.outputs import OUTPUTS, schema_of
+
+    name = " ".join(verb or ())
+    if not name:
+        if as_json:
+            print_json(list(OUTPUTS))
+        else:
+            print("\n".join(OUTPUTS))
+        return
+    if name not in OUTPUTS:
+        raise CommandFailed(f"no verb {name} prints JSON{nearest(name, OUTPUTS)}", USAGE)
+    print(json.dumps(schema_of(name), indent=None if as_json else 2, ensure_ascii=False))
+
+
+@app.command()
 def gen(
     out: Annotated[
         Path, typer.Option("--out", metavar="DIR", help="The folder to write to; made where it is missing.")
@@ -61,8 +120,10 @@ def gen(
     for each in PUBLISHED:
         text = json.dumps(each.content(), indent=2, ensure_ascii=False)
         (out / each.file).write_text(text + "\n", encoding="utf-8")
-    said = {"schemas": len(PUBLISHED), "folder": str(out)}
-    print(orjson.dumps(said).decode() if as_json else f"{len(PUBLISHED)} schemas are in {out}")
+    if as_json:
+        print_json(SchemasWritten(schemas=len(PUBLISHED), folder=str(out)))
+    else:
+        print(f"{len(PUBLISHED)} schemas are in {out}")
 
 
 @app.command()
@@ -81,8 +142,10 @@ def check(
             codec.decode(where, None, line, (), partition=0, offset=0, timestamp=0)
         except Undecodable as error:
             refused += 1
-            found = {"line": number, "code": error.code, "detail": error.detail}
-            print(orjson.dumps(found).decode() if as_json else f"line {number}: {error}")
+            if as_json:
+                print_json(ValueRefused(line=number, code=error.code, detail=error.detail))
+            else:
+                print(f"line {number}: {error}")
     if not as_json:
         print(f"{number - refused} of {number} values are right for {topic}")
     raise typer.Exit(CHECK if refused else OK)
@@ -107,12 +170,12 @@ def diff(
         for change in found:
             is_breaking = BY_TYPE[name].breaking(change)
             broken += is_breaking
-            _tell({"event": name, "path": change.path, "change": change.what, "breaks": _said(change.breaks),
-                   "allowed": not is_breaking}, as_json=as_json)  # fmt: skip
+            _tell(EventChange(event=name, path=change.path, change=change.what, breaks=_said(change.breaks),
+                               allowed=not is_breaking), as_json=as_json)  # fmt: skip
     gone = sorted(before.keys() - BY_TYPE.keys())
     for name in gone:
         _tell(
-            {"event": name, "path": "", "change": "event removed", "breaks": "backward", "allowed": False},
+            EventChange(event=name, path="", change="event removed", breaks="backward", allowed=False),
             as_json=as_json,
         )
     if not as_json:
@@ -140,8 +203,10 @@ def publish(
             if each.topic.name in wanted:
                 outcome = _published(there, each, dry_run=dry_run)
                 refused += outcome.startswith("refused")
-                print(orjson.dumps({"subject": each.subject, "outcome": outcome}).decode() if as_json
-                      else f"{each.subject:<64}{outcome}")  # fmt: skip
+                if as_json:
+                    print_json(SubjectPublished(subject=each.subject, outcome=outcome))
+                else:
+                    print(f"{each.subject:<64}{outcome}")
     raise typer.Exit(CHECK if refused else OK)
 
 
@@ -190,9 +255,9 @@ def _lines(file: str) -> Iterator[bytes]:
         yield from (line.rstrip(b"\r\n") for line in opened if line.strip())
 
 
-def _tell(found: dict[str, Any], *, as_json: bool) -> None:
+def _tell(found: EventChange, *, as_json: bool) -> None:
     if as_json:
-        print(orjson.dumps(found).decode())
+        print_json(found)
         return
     broken = "" if found["allowed"] else "  BREAKS THE RULE"
     place = f"{found['event']} {found['path']}".rstrip()

@@ -30,7 +30,8 @@ from streams.edges.cli.progress import SendProgress
 from streams.edges.client import clients, known, records
 from streams.edges.client.errors import FAILURE, USAGE, CommandFailed
 from streams.edges.client.records import BadInput, Identity, OutgoingRecord
-from streams.edges.client.send import STDIN, as_line, send_all, send_one, text_of
+from streams.edges.client.send import STDIN, send_all, send_one, text_of
+from streams.edges.client.standard_output import print_json
 
 UNDER_WAY = 1_000
 MessageFile = Annotated[
@@ -129,7 +130,7 @@ async def _send_lines(path: Path, first: int, topic: Topic, bootstrap: str, whos
                     progress.advance()
                     numbers.popleft()
                     if as_json:
-                        print(as_line(sent))
+                        print_json(sent)
         except CommandFailed as error:
             raise CommandFailed(f"{error}; {_go_on(progress.done, path, numbers)}", error.code) from error
     if bad is not None:

@@ -1,8 +1,9 @@
 """`fathom serve` and `fathom mcp`: questions and assessments over HTTP, tools for agents over MCP."""
 
-from typing import Annotated
+from typing import Annotated, Literal, NotRequired
 
 import typer
+from typing_extensions import TypedDict
 
 from agents.core.caching.budget import set_budget
 from streams import config
@@ -13,6 +14,15 @@ from streams.runtime import preflight
 from streams.telemetry import metrics
 
 PORT, MCP_PORT = 8090, 8765
+
+
+class ServerReady(TypedDict):
+    """The line that says that a server listens, and where; `serve` has a console and answers probes at `http`."""
+
+    event: Literal["ready"]
+    url: str
+    console: NotRequired[str]
+    http: NotRequired[str]
 
 
 def serve(

@@ -6,11 +6,12 @@ import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, NotRequired
 
 import orjson
 import typer
 from aiokafka import ConsumerRecord
+from typing_extensions import TypedDict
 
 from schemas.envelope import ERASED, KeysNeeded, UnreadableBatch, is_encrypted
 from schemas.topics import BY_NAME
@@ -18,12 +19,48 @@ from streams.edges.cli.arguments import Broker, Json
 from streams.edges.client import clients
 from streams.edges.client.console_output import clipped, console
 from streams.edges.client.errors import USAGE, CommandFailed
+from streams.edges.client.standard_output import print_json
 from streams.runtime.dead_letters import header_text
 
 ORIGINAL = "kafka_dlt-original-"
 POLL_S = 0.2
 SHOWN_CHARS = 1_200
 NEAR = 3
+
+
+class BatchUnreadable(TypedDict):
+    """Why a batch cannot be read, and the first offset of it."""
+
+    why: str
+    first_offset: int
+
+
+class DeadLetterOf(TypedDict):
+    """What failed, by the headers of a dead letter; empty where these do not tell."""
+
+    stage: str
+    reason: str
+    message: str
+    attempts: str
+    topic: str
+    partition: str
+    offset: str
+
+
+class RecordShown(TypedDict):
+    """A record; `value` is its JSON, or its text where it is none, and null where there is none that can be read."""
+
+    topic: str
+    partition: int
+    offset: int
+    timestamp: int
+    type: str | None
+    key: str | None
+    headers: dict[str, str]
+    value: object
+    erased: NotRequired[bool]
+    unreadable: NotRequired[BatchUnreadable]
+    dead_letter: NotRequired[DeadLetterOf]
 
 
 def tail(
@@ -76,7 +113,7 @@ def _unknown(topic: str, counts: Mapping[str, int]) -> str:
 def _show(record: ConsumerRecord, *, as_json: bool) -> None:
     shown = as_dict(record)
     if as_json:
-        print(orjson.dumps(shown).decode())
+        print_json(shown)
         return
     try:
         at = datetime.fromtimestamp(record.timestamp / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3] + "Z"
@@ -96,12 +133,12 @@ def _show(record: ConsumerRecord, *, as_json: bool) -> None:
     out("  " + clipped(text, SHOWN_CHARS))
 
 
-def as_dict(record: ConsumerRecord) -> dict[str, Any]:
+def as_dict(record: ConsumerRecord) -> RecordShown:
     """A record as one JSON object; `value` is its JSON, or its text where it is not JSON."""
     headers = {name: header_text(name, value) for name, value in record.headers}
     if is_encrypted(record.headers, record.value):
         raise KeysNeeded(f"{record.topic}[{record.partition}]@{record.offset}")
-    shown: dict[str, Any] = {
+    shown: RecordShown = {
         "topic": record.topic,
         "partition": record.partition,
         "offset": record.offset,
@@ -116,13 +153,15 @@ def as_dict(record: ConsumerRecord) -> dict[str, Any]:
     if isinstance(record.value, UnreadableBatch):
         shown["unreadable"] = {"why": record.value.why, "first_offset": record.value.first}
     if "fathom_reason" in headers:
-        shown["dead_letter"] = {
-            "stage": headers.get("fathom_stage", ""),
-            "reason": headers["fathom_reason"],
-            "message": headers.get("__streams.errors.message", ""),
-            "attempts": headers.get("fathom_attempts", ""),
-            **{name: headers.get(ORIGINAL + name, "") for name in ("topic", "partition", "offset")},
-        }
+        shown["dead_letter"] = DeadLetterOf(
+            stage=headers.get("fathom_stage", ""),
+            reason=headers["fathom_reason"],
+            message=headers.get("__streams.errors.message", ""),
+            attempts=headers.get("fathom_attempts", ""),
+            topic=headers.get(f"{ORIGINAL}topic", ""),
+            partition=headers.get(f"{ORIGINAL}partition", ""),
+            offset=headers.get(f"{ORIGINAL}offset", ""),
+        )
     return shown
 
 

@@ -7,6 +7,7 @@ from uuid import uuid4
 
 import orjson
 import typer
+from typing_extensions import TypedDict
 
 from agents.core.language.messages import LANGUAGES
 from schemas.base import Conversation
@@ -23,8 +24,17 @@ from streams.edges.client.console_tools import verdict_lines
 from streams.edges.client.errors import CHECK, OK, USAGE, CommandFailed
 from streams.edges.client.in_english import verdict_of
 from streams.edges.client.records import Identity, OutgoingRecord
+from streams.edges.client.standard_output import print_json
 
 app = typer.Typer(no_args_is_help=True)
+
+
+class ToolListed(TypedDict):
+    """A tool of the policy; of each argument whether it is required."""
+
+    tool: str
+    sensitive: bool
+    arguments: dict[str, bool]
 
 
 def _known_language(context: typer.Context, parameter: typer.CallbackParam, told: str | None) -> str | None:
@@ -93,7 +103,7 @@ def list_tools(as_json: Json = False) -> None:
     for name, contract in sorted(tools.items()):
         arguments = {each: rule.required for each, rule in contract.arguments.items()}
         if as_json:
-            print(orjson.dumps({"tool": name, "sensitive": contract.sensitive, "arguments": arguments}).decode())
+            print_json(ToolListed(tool=name, sensitive=contract.sensitive, arguments=arguments))
             continue
         shown = " ".join(each if required else f"[{each}]" for each, required in arguments.items())
         print("  ".join(filter(None, (name, shown, _asks(contract)))))
@@ -229,7 +239,7 @@ def _verdict(
     raw = clients.run(story())
     verdict = ToolCallResolved.model_validate_json(raw, extra="ignore")
     if as_json:
-        print(verdict_of(verdict).model_dump_json(exclude_none=True))
+        print_json(verdict_of(verdict))
     else:
         out = console()
         out.print(line(0, f"{verdict.tool_name} · call {verdict.call_id}", "bold"))

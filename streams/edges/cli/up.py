@@ -7,11 +7,11 @@ import sys
 from collections.abc import Collection, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired
 
-import orjson
 import typer
 import uvloop
+from typing_extensions import TypedDict
 
 from agents.core.caching.budget import set_budget
 from streams import config
@@ -19,6 +19,7 @@ from streams.config import Settings
 from streams.edges.cli.arguments import Json
 from streams.edges.cli.progress import note
 from streams.edges.client.errors import CONFIG, INTERRUPTED, OK, USAGE, CommandFailed, nearest, told
+from streams.edges.client.standard_output import print_json
 from streams.edges.client.typed import from_here, typed
 from streams.edges.console.address import console_url
 from streams.runtime import data_dir
@@ -36,6 +37,15 @@ if TYPE_CHECKING:
 HTTP_PORT = 8088
 LOGGER = logging.getLogger("fathom.up")
 Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="Port of the embedded broker; 0 picks a free one.")]
+
+
+class ProcessReady(TypedDict):
+    """The line that says that everything consumes, and where it answers; `up` has a console."""
+
+    event: Literal["ready"]
+    bootstrap: str
+    http: str
+    console: NotRequired[str]
 
 
 def up(
@@ -165,10 +175,9 @@ def _stages(groups: Sequence[str], layout: str) -> "Sequence[Stage]":
 
 
 def _say_ready(settings: Settings, with_api: bool, running: "Running") -> None:
-    line = {"event": "ready", "bootstrap": running.bootstrap, "http": running.http}
-    if with_api:
-        line["console"] = console_url(running.http)
-    print(orjson.dumps(line).decode(), flush=True)
+    line = ProcessReady(event="ready", bootstrap=running.bootstrap, http=running.http)
+    print_json(line | {"console": console_url(running.http)} if with_api else line)
+    sys.stdout.flush()
     if sys.stderr.isatty():
         note(f"{next_step(settings)}   (Ctrl-C ends it)")
         if with_api:

@@ -6,7 +6,6 @@ from collections import deque
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 
-import orjson
 from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError
 from aiokafka.structs import RecordMetadata
@@ -15,6 +14,7 @@ from agents.errors import Unavailable
 from streams.edges.client import clients
 from streams.edges.client.errors import DOWN, USAGE, CommandFailed
 from streams.edges.client.records import OutgoingRecord
+from streams.edges.client.standard_output import print_json
 
 STDIN = "-"
 
@@ -62,12 +62,10 @@ def send_one(
             return await deliver(producer, named or prepared)
 
     sent = clients.run(story())
-    print(as_line(sent) if as_json else f"{sent.message_id} is at {sent.topic}[{sent.partition}]@{sent.offset}")
-
-
-def as_line(sent: SentRecord) -> str:
-    """The position of a record, as JSON."""
-    return orjson.dumps(sent).decode()
+    if as_json:
+        print_json(sent)
+    else:
+        print(f"{sent.message_id} is at {sent.topic}[{sent.partition}]@{sent.offset}")
 
 
 async def deliver(producer: AIOKafkaProducer, prepared: OutgoingRecord) -> SentRecord:

@@ -8,6 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import orjson
+from pydantic import BaseModel
+
 from streams.edges.client.errors import FAILURE, INTERRUPTED, CommandFailed
 
 
@@ -23,6 +26,17 @@ class ReaderMayEnd(io.FileIO):
         except OSError as error:
             why = f"the output could not be written: {error.strerror}; write it to another place"
             raise CommandFailed(why, FAILURE) from None
+
+
+def print_json(shown: object) -> None:
+    """Print one value as JSON in one line; `streams.edges.cli.outputs` publishes the schema of each verb's."""
+    print(orjson.dumps(shown, default=_model).decode())
+
+
+def _model(shown: object) -> object:
+    if isinstance(shown, BaseModel):
+        return shown.model_dump(mode="json")
+    raise TypeError
 
 
 @contextmanager

@@ -2,13 +2,14 @@
 
 import asyncio
 import signal
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
-import orjson
 import uvicorn
 from starlette.types import ASGIApp
 
+from streams.edges.client.standard_output import print_json
 from streams.listening import listening
 from streams.runtime.health_server import server_config
 
@@ -39,8 +40,8 @@ async def serve(
         shown = f"[{host}]" if ":" in host else host
         base = f"http://{shown}:{listener.getsockname()[1]}"
         urls = {"url": path, **pages}
-        line = {"event": "ready", **{name: f"{base}{under}" for name, under in urls.items()}, **told}
-        print(orjson.dumps(line).decode(), flush=True)
+        print_json({"event": "ready", **{name: f"{base}{under}" for name, under in urls.items()}, **told})
+        sys.stdout.flush()
         await server.serve([listener])
 
 

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient
+from pydantic import Field
 
-from streams.kafka.lag_status import LagJudged, LagSample, LagWindow, worst
+from schemas.base import Value
+from streams.kafka.lag_status import LagJudged, LagSample, LagStatus, LagWindow, worst
 from streams.runtime.layout.cluster import layout_by
 from streams.stage import Stage
 from streams.topology import LAYOUTS, groups_of
@@ -72,17 +74,35 @@ async def _members(admin: AIOKafkaAdminClient, group: str) -> int:
     return len(described[MEMBERS])
 
 
-def as_json(group: GroupLag) -> dict[str, object]:
-    """The group as JSON."""
+class PartitionLag(Value):
+    partition: str = Field(description="topic[number]")
+    status: LagStatus
+    lag: int = Field(description="records to read")
+    why: str
+
+
+class GroupLagShown(Value):
+    """A consumer group; `why` is the reason of its worst partition, `members` are the processes that read."""
+
+    group: str
+    status: LagStatus
+    lag: int
+    why: str
+    members: int
+    partitions: tuple[PartitionLag, ...]
+
+
+def shown(group: GroupLag) -> GroupLagShown:
+    """The group as the command and HTTP show it."""
     judged = group.judged
-    return {
-        "group": group.name,
-        "status": judged.status,
-        "lag": judged.lag,
-        "why": judged.why,
-        "members": group.members,
-        "partitions": [
-            {"partition": name, "status": each.status, "lag": each.lag, "why": each.why}
+    return GroupLagShown(
+        group=group.name,
+        status=judged.status,
+        lag=judged.lag,
+        why=judged.why,
+        members=group.members,
+        partitions=tuple(
+            PartitionLag(partition=name, status=each.status, lag=each.lag, why=each.why)
             for name, each in group.partitions.items()
-        ],
-    }
+        ),
+    )

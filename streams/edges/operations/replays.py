@@ -13,7 +13,7 @@ from streams.edges.client.errors import USAGE, CommandFailed, nearest
 from streams.kafka.security import Security
 from streams.kafka.topics_admin import existing
 from streams.replay import runs
-from streams.replay.differences import Differences
+from streams.replay.differences import MAX_ROWS, Differences, RunsCompared
 from streams.replay.log import opened
 from streams.replay.runs import Run
 from streams.replay.selection import Selection, new_id
@@ -50,6 +50,18 @@ async def difference(bootstrap: str, security: Security, replay_id: str, against
             if each is not None:
                 topics_of_replay(each, there)
         return await runs.compare(log, Run(against), Run(replay_id), Selection())
+
+
+class ReplayCompared(RunsCompared):
+    """A replay against the recorded run, or against another replay."""
+
+    replay_id: str
+    against: str
+
+
+def replay_compared(found: Differences, replay_id: str, against: str | None, most: int = MAX_ROWS) -> ReplayCompared:
+    """The differences as the command and HTTP show them, with at most so many messages."""
+    return ReplayCompared(replay_id=replay_id, against=against or "recorded", **found.as_json(most))
 
 
 def topics_of_replay(replay_id: str, found: dict[str, list[str]]) -> list[str]:

@@ -6,20 +6,21 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Annotated
 
-import orjson
 import typer
+from typing_extensions import TypedDict
 
 from schemas.topics import AUDIT_HEADS
 from streams import config
 from streams.audit import sealing
 from streams.audit.chain import AUDITED
 from streams.audit.sealing import AuditLog, AuditVerdict, ChainBroken
-from streams.audit.verifying import HeadAnchor
+from streams.audit.verifying import ChainBreak, HeadAnchor
 from streams.edges.cli.arguments import Broker, Json
 from streams.edges.cli.audit.seal_service import keep_sealing
 from streams.edges.cli.progress import Progress
 from streams.edges.client import clients
 from streams.edges.client.errors import CHECK, CONFIG, OK, USAGE, CommandFailed
+from streams.edges.client.standard_output import print_json
 from streams.kafka import topics_admin
 from streams.kafka.clients import PROMPT_MS
 
@@ -29,6 +30,31 @@ WHAT_NEXT = (
     "whoever can write the log's files or topics has changed it since: keep this log as it is, and compare it with a "
     "copy or a backup; `fathom explain` and `fathom audit show` still say what it holds now"
 )
+
+
+class LogSealed(TypedDict):
+    """How many records a head was written over, and the newest head as HASH:COUNT."""
+
+    sealed: int
+    head: str | None
+
+
+class HeadShown(TypedDict):
+    """The newest head, and its number."""
+
+    head: str
+    count: int
+
+
+class LogVerified(TypedDict):
+    """How many records are as they were sealed, and the places where the log is not."""
+
+    verified: int
+    unsealed: int
+    expired: int
+    heads: int
+    head: str | None
+    breaks: list[ChainBreak]
 
 
 def seal(
@@ -52,7 +78,10 @@ def head(broker: Broker = None, as_json: Json = False) -> None:
     newest = clients.run(_head(clients.bootstrap_of(broker)))
     if newest is None:
         raise CommandFailed("nothing is sealed yet; `fathom audit seal` writes the first head")
-    print(orjson.dumps({"head": newest.digest, "count": newest.number}).decode() if as_json else newest)
+    if as_json:
+        print_json(HeadShown(head=newest.digest, count=newest.number))
+    else:
+        print(newest)
 
 
 def verify(
@@ -69,10 +98,16 @@ def verify(
     kept = None if anchor is None else _anchor(anchor)
     found = clients.run(_verify(clients.bootstrap_of(broker), kept))
     if as_json:
-        breaks = [each._asdict() for each in found.breaks]
-        newest = None if found.newest is None else str(found.newest)
-        told = {"verified": found.verified, "unsealed": found.unsealed, "expired": found.expired}
-        print(orjson.dumps({**told, "heads": found.heads, "head": newest, "breaks": breaks}).decode())
+        print_json(
+            LogVerified(
+                verified=found.verified,
+                unsealed=found.unsealed,
+                expired=found.expired,
+                heads=found.heads,
+                head=None if found.newest is None else str(found.newest),
+                breaks=found.breaks,
+            )
+        )
     else:
         _say(found, anchored=kept is not None)
     raise typer.Exit(CHECK if found.breaks else OK)
@@ -114,7 +149,7 @@ async def _seal(bootstrap: str, every: float | None, *, as_json: bool) -> None:
             except ChainBroken as error:
                 raise CommandFailed(f"{error}; nothing was sealed: `fathom audit verify` says more", CHECK) from None
             if as_json:
-                print(orjson.dumps({"sealed": sealed, "head": None if newest is None else str(newest)}).decode())
+                print_json(LogSealed(sealed=sealed, head=None if newest is None else str(newest)))
             elif sealed or every is None:
                 print(f"{sealed:,} records sealed, head {newest}" if newest else "nothing to seal yet", flush=True)
 

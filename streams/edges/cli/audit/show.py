@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated
 
-import orjson
 import typer
 from aiokafka import AIOKafkaConsumer, TopicPartition
+from typing_extensions import TypedDict
 
 from streams.audit.chain import AUDITED
 from streams.audit.entries import AuditEntry, AuditFilter, entries_of, may_hold
@@ -18,6 +18,7 @@ from streams.edges.cli.progress import Progress
 from streams.edges.client import clients
 from streams.edges.client.console_output import shortened
 from streams.edges.client.errors import USAGE, CommandFailed
+from streams.edges.client.standard_output import print_json
 from streams.kafka import log_reader
 from streams.kafka.clients import PROMPT_MS
 
@@ -33,6 +34,14 @@ Since = Annotated[
     str | None, typer.Option("--since", metavar="TIME", help="From then on, ISO 8601; UTC without a zone.")
 ]
 Until = Annotated[str | None, typer.Option("--until", metavar="TIME", help="Before then.")]
+
+
+class EntriesExported(TypedDict):
+    """How many entries a file has, and how many records could not be read."""
+
+    entries: int
+    unreadable: int
+    file: str
 
 
 def show(
@@ -55,7 +64,10 @@ def show(
     wanted = wanted if wanted.since else wanted.model_copy(update={"since": week_ago})
     found = clients.run(_newest(clients.bootstrap_of(broker), wanted, limit))
     for each in found:
-        print(each.model_dump_json() if as_json else _line(each))
+        if as_json:
+            print_json(each)
+        else:
+            print(_line(each))
     if not found and not as_json:
         print("nothing was decided, claimed or corrected there; --since looks further back, --tenant elsewhere")
 
@@ -83,7 +95,7 @@ def export(
     wanted = _filter(conversation, user, since, until, client, tenant)
     written, unreadable = clients.run(_export(clients.bootstrap_of(broker), wanted, chosen, path))
     if as_json:
-        print(orjson.dumps({"entries": written, "unreadable": unreadable, "file": str(path)}).decode())
+        print_json(EntriesExported(entries=written, unreadable=unreadable, file=str(path)))
         return
     odd = f", {unreadable} records cannot be read" if unreadable else ""
     print(f"{written:,} entries in {path}{odd}")

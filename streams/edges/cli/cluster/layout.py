@@ -2,14 +2,22 @@
 
 from typing import Annotated
 
-import orjson
 import typer
+from typing_extensions import TypedDict
 
 from streams.edges.cli.arguments import Broker, Json
 from streams.edges.client import clients
 from streams.edges.client.errors import CHECK, USAGE, CommandFailed
+from streams.edges.client.standard_output import print_json
 from streams.kafka.security import Security
 from streams.runtime.layout import cluster
+
+
+class LayoutFound(TypedDict):
+    """The layout of the cluster, and whether this command switched to it."""
+
+    layout: str
+    switched: bool
 
 
 def layout(
@@ -32,7 +40,10 @@ def layout(
     if to is not None and to != there:
         clients.run(_switch(bootstrap, security, to))
     found = to or there
-    print(orjson.dumps({"layout": found, "switched": found != there}).decode() if as_json else found)
+    if as_json:
+        print_json(LayoutFound(layout=found, switched=found != there))
+    else:
+        print(found)
 
 
 async def _switch(bootstrap: str, security: Security, to: str) -> None:

@@ -1,20 +1,27 @@
 """`fathom topics plan` and `apply`: the wanted topics against the existing ones."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Annotated
 
-import orjson
 import typer
 
 from streams import config
 from streams.edges.cli.arguments import Broker, Json
 from streams.edges.client import clients
 from streams.edges.client.errors import CHECK, OK, USAGE, CommandFailed, nearest
+from streams.edges.client.standard_output import print_json
 from streams.kafka import topics_admin, topics_plan
 from streams.kafka.topics_plan import TopicChange, TopicError
 
 app = typer.Typer(no_args_is_help=True)
+
+
+@dataclass(frozen=True, slots=True)
+class TopicStep(TopicChange):
+    """A change, and whether it was refused for what it loses."""
+
+    refused: bool = False
 
 
 @app.command()
@@ -60,7 +67,7 @@ def _show(planned: Sequence[TopicChange], *, as_json: bool, refused: Collection[
     width = max((len(step.topic) for step in planned), default=0)
     for step in planned:
         if as_json:
-            print(orjson.dumps({**asdict(step), "refused": step in refused}).decode())
+            print_json(TopicStep(**asdict(step), refused=step in refused))
         else:
             print(f"{step.action:<9}{step.topic:<{width}}  {_text(step, step in refused)}".rstrip())
 

@@ -11,7 +11,6 @@ from typing import Any
 from schemas.topics import CORRECTIONS_IN, DOCUMENTS_IN, MEMORY_CORRECTIONS
 from streams.edges.cli.answer_lines import reply_lines
 from streams.edges.cli.demo.play import Player
-from streams.edges.cli.demo.show import print_json
 from streams.edges.client import deep_answers, known, records
 from streams.edges.client.console_output import console
 from streams.edges.client.console_pack import line
@@ -19,6 +18,7 @@ from streams.edges.client.deep_answers import OFF, RawReply
 from streams.edges.client.errors import CommandFailed
 from streams.edges.client.records import Identity
 from streams.edges.client.send import deliver
+from streams.edges.client.standard_output import print_json
 
 LANGUAGES = ("pt", "en")
 SECONDS = 60.0

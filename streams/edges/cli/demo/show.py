@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-import orjson
 from rich.console import RenderableType
 
 from schemas.assessment import AssessmentAsked, AssessmentMade
@@ -18,6 +17,7 @@ from streams.edges.cli.demo.script import Script, ScriptStep
 from streams.edges.client.console_output import console
 from streams.edges.client.console_pack import line, pack_lines, signal_lines
 from streams.edges.client.console_tools import assessment_lines, given, verdict_lines
+from streams.edges.client.standard_output import print_json
 from streams.edges.client.typed import typed
 from streams.stores.tokens import best_tokens
 
@@ -36,6 +36,7 @@ KINDS: dict[type[Event], str] = {
     ToolConfirmation: "confirmation",
     AssessmentAsked: "assessment",
 }
+
 MAX_ITEMS = 5  # items per section; `fathom ask` shows all of them
 
 
@@ -66,11 +67,6 @@ def show_sum(summary: Mapping[str, object], *, as_json: bool) -> None:
     out.print(line(0, "next", "bold"))
     for command, why in NEXT:
         out.print(line(1, f"{f'{typed()} {command}':<54} {why}"))
-
-
-def print_json(found: Mapping[str, object]) -> None:
-    """Print one object in one line."""
-    print(orjson.dumps(found, default=lambda event: event.model_dump(mode="json")).decode(), flush=True)
 
 
 def message_lines(outcome: StepOutcome) -> Iterator[RenderableType]:

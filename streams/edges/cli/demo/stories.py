@@ -13,8 +13,9 @@ from streams.edges.cli.demo.rival import ComparedQuestion, Rival, equal_answers
 from streams.edges.cli.demo.script import load
 from streams.edges.cli.demo.short_screen import ShortScreen
 from streams.edges.cli.demo.short_script import load_short, screen_texts
-from streams.edges.cli.demo.show import as_dict, print_json, show_step, show_sum, summed
+from streams.edges.cli.demo.show import as_dict, show_step, show_sum, summed
 from streams.edges.cli.progress import StatusLine
+from streams.edges.client.standard_output import print_json
 
 
 class LongDemo:

@@ -17,6 +17,7 @@ from streams.edges.cli.progress import Progress
 from streams.edges.cli.up import settings_of
 from streams.edges.client import clients
 from streams.edges.client.errors import CHECK, FAILURE, OK, USAGE, CommandFailed
+from streams.edges.client.standard_output import print_json
 from streams.kafka.clients import MAX_BATCH_BYTES
 from streams.redrive import choice, log
 from streams.redrive.choice import Action, LetterStatus, RefusedLetter
@@ -64,8 +65,8 @@ def list_letters(
     shown = found[len(found) - min(limit, len(found)) :]
     counts = choice.counts(found)
     if as_json:
-        letters = [tables.as_json(each) for each in shown]
-        print(tables.dump({"total": len(found), "counts": counts._asdict(), "letters": letters}))
+        letters = [tables.shown(each) for each in shown]
+        print_json(tables.LettersListed(total=len(found), counts=counts._asdict(), letters=letters))
         return
     tables.print_counts(counts, len(found))
     if shown:
@@ -109,11 +110,11 @@ async def _show(settings: Settings, name: str, *, raw: bool, as_json: bool) -> N
             if raw:
                 sys.stdout.buffer.write(record.value or b"")
             elif as_json:
-                shown.append({**tables.as_json(status), **tables.record_json(record)})
+                shown.append(tables.shown_whole(status, record))
             else:
                 tables.print_letter(status, record)
         if as_json:
-            print(tables.dump({"letters": shown}))
+            print_json(tables.LettersFound(letters=shown))
 
 
 @app.command()
@@ -214,7 +215,7 @@ async def _executed(
 def _show_plan(order: LetterOrder, allowed: Sequence[LetterStatus], refused: Sequence[RefusedLetter]) -> None:
     counts = choice.counts(allowed)
     if order.as_json:
-        _print_json(order, [tables.as_json(each) for each in allowed], refused)
+        _print_json(order, [tables.shown(each) for each in allowed], refused)
     else:
         print(f"would be {DONE[order.action]}:")
         tables.print_counts(counts, len(allowed))
@@ -232,17 +233,17 @@ def _show_done(
         tables.print_done(DONE[order.action], done, refused)
         return
     told = [
-        {**tables.as_json(each.status), "redriven_to": str(each.to)}
+        tables.LetterShown(**{**tables.shown(each.status), "redriven_to": str(each.to)})
         if isinstance(each, RedrivenLetter)
-        else tables.as_json(each)
+        else tables.shown(each)
         for each in done
     ]
     _print_json(order, told, refused)
 
 
-def _print_json(order: LetterOrder, letters: list[dict[str, object]], refused: Sequence[RefusedLetter]) -> None:
-    why = [{"position": str(each.status.letter.at), "why": each.why} for each in refused]
-    print(tables.dump({"action": order.action, "execute": order.execute, "letters": letters, "refused": why}))
+def _print_json(order: LetterOrder, letters: list[tables.LetterShown], refused: Sequence[RefusedLetter]) -> None:
+    why = [tables.LetterRefused(position=str(each.status.letter.at), why=each.why) for each in refused]
+    print_json(tables.LettersDone(action=order.action, execute=order.execute, letters=letters, refused=why))
 
 
 def _tell(text: str) -> None:

@@ -2,25 +2,91 @@
 
 import base64
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-import orjson
 from aiokafka import ConsumerRecord
+from typing_extensions import TypedDict
 
 from streams.redrive.choice import (
     MAX_REDRIVES,
+    Action,
     LetterCounts,
     LetterStatus,
     RefusedLetter,
     moment_of,
 )
+from streams.redrive.letters import State
 from streams.redrive.log import RedrivenLetter
 from streams.runtime.dead_letters import header_text
 
 MOST_COUNTS, MAX_DETAIL = 12, 100
 
 
-def as_json(status: LetterStatus) -> dict[str, Any]:
+class LetterShown(TypedDict):
+    """A dead letter: where it is, what failed and why, whose it is, and what became of it; times in ms."""
+
+    position: str
+    time: int
+    stage: str
+    reason: str
+    detail: str
+    exception: str
+    attempts: int
+    original: str | None
+    original_time: int
+    tenant: str | None
+    message_id: str | None
+    ids: tuple[str, ...]
+    redrives: int
+    state: State
+    marked_at: int | None
+    redriven_to: str | None
+
+
+class Base64(TypedDict):
+    """Bytes that are no text."""
+
+    base64: str
+
+
+class LetterWhole(LetterShown):
+    """A dead letter with its record."""
+
+    key: str | Base64 | None
+    headers: list[tuple[str, str]]
+    value: str | Base64 | None
+
+
+class LettersFound(TypedDict):
+    """Letters with their records."""
+
+    letters: list[LetterWhole]
+
+
+class LettersListed(TypedDict):
+    """How many letters there are, by their properties, and the newest of them."""
+
+    total: int
+    counts: dict[str, dict[str, int]]
+    letters: list[LetterShown]
+
+
+class LetterRefused(TypedDict):
+    """A letter that stays as it is, and why."""
+
+    position: str
+    why: str
+
+
+class LettersDone(TypedDict):
+    """What was done to which letters, or would be; and which stay as they are."""
+
+    action: Action
+    execute: bool
+    letters: list[LetterShown]
+    refused: list[LetterRefused]
+
+
+def shown(status: LetterStatus) -> LetterShown:
     """A letter as one object."""
     letter, state, mark, redrives = status
     return {
@@ -41,11 +107,6 @@ def as_json(status: LetterStatus) -> dict[str, Any]:
         "marked_at": None if mark is None else mark.time,
         "redriven_to": (mark.to or None) if mark is not None else None,
     }
-
-
-def dump(shown: object) -> str:
-    """JSON on one line."""
-    return orjson.dumps(shown).decode()
 
 
 def print_counts(found: LetterCounts, total: int) -> None:
@@ -105,10 +166,10 @@ def print_letter(status: LetterStatus, record: ConsumerRecord) -> None:
         print(f"    {record.value.decode(errors='replace')}")
 
 
-def record_json(record: ConsumerRecord) -> dict[str, Any]:
-    """Key, headers and value of a record; bytes that are no text are base64, and said to be."""
-    headers = [[name, header_text(name, value)] for name, value in record.headers]
-    return {"key": _text(record.key), "headers": headers, "value": _text(record.value)}
+def shown_whole(status: LetterStatus, record: ConsumerRecord) -> LetterWhole:
+    """A letter with the key, headers and value of its record; bytes that are no text are base64, and said to be."""
+    headers = [(name, header_text(name, value)) for name, value in record.headers]
+    return LetterWhole(**shown(status), key=_text(record.key), headers=headers, value=_text(record.value))
 
 
 def print_done(action: str, done: Sequence[RedrivenLetter | LetterStatus], refused: Sequence[RefusedLetter]) -> None:
@@ -141,7 +202,7 @@ def _clipped(text: str) -> str:
     return flat if len(flat) <= MAX_DETAIL else f"{flat[: MAX_DETAIL - 1]}…"
 
 
-def _text(raw: bytes | None) -> object:
+def _text(raw: bytes | None) -> str | Base64 | None:
     if raw is None:
         return None
     try:

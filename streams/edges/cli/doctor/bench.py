@@ -3,12 +3,13 @@
 from itertools import cycle, islice
 from typing import Annotated
 
-import orjson
 import typer
+from typing_extensions import TypedDict
 
 from streams.edges.canary.probes import timed
 from streams.edges.cli.arguments import Broker, Json
 from streams.edges.client import clients
+from streams.edges.client.standard_output import print_json
 
 # One of each depth up to D3, in turns.
 TEXTS = (
@@ -18,6 +19,14 @@ TEXTS = (
     "No, the deadline of the report is not Friday.",
 )
 WARM = 4
+
+
+class PackTimes(TypedDict):
+    """The timed packs, and the quantiles of their latencies."""
+
+    packs: int
+    p50_ms: float
+    p95_ms: float
 
 
 def bench(
@@ -33,6 +42,6 @@ def bench(
     took = clients.run(timed(bootstrap, [*islice(cycle(TEXTS), WARM + questions)]))[WARM:]
     p50, p95 = (round(1000 * sorted(took)[min(int(len(took) * share), len(took) - 1)], 1) for share in (0.5, 0.95))
     if as_json:
-        print(orjson.dumps({"packs": len(took), "p50_ms": p50, "p95_ms": p95}).decode())
+        print_json(PackTimes(packs=len(took), p50_ms=p50, p95_ms=p95))
     else:
         print(f"{len(took)} packs, one at a time: p50 {p50} ms, p95 {p95} ms")

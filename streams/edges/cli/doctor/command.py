@@ -1,12 +1,13 @@
 """`fathom doctor`: checks of all dependencies, and of the stores against the log."""
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass
-from typing import Annotated
+from dataclasses import dataclass
+from typing import Annotated, NotRequired
 
-import orjson
 import typer
+from typing_extensions import TypedDict
 
 from agents.errors import FathomError, Unavailable
 from streams.config import ConfigError, Settings
@@ -24,16 +25,25 @@ from streams.edges.cli.progress import Progress
 from streams.edges.cli.up import settings_of
 from streams.edges.client import clients
 from streams.edges.client.errors import CHECK, DOWN, OK, CommandFailed, explain
+from streams.edges.client.standard_output import print_json
 from streams.kafka.security import security_of
 from streams.replay import broker_source
 from streams.replay.log import opened
 from streams.replay.mended_stores import HeldStores, held_stores, mended_stores
-from streams.replay.reconcile import Checkup, per_tenant
+from streams.replay.reconcile import Checkup, ReconciledKind, per_tenant
 from streams.runtime import data_dir as homes
 from streams.runtime.up import store_settings
 from streams.stores.remote.client import StoresNotServed
 from streams.stores.remote.server import StoresBusy
 from streams.topology import STAGES
+
+
+class DoctorReport(TypedDict):
+    """The checks, and with --reconcile what each store differs in and how much of that is left."""
+
+    checks: Sequence[Finding]
+    reconciled: NotRequired[Sequence[ReconciledKind]]
+    left: NotRequired[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +78,7 @@ def doctor(
     settings = settings_of(broker)
     mending = Mending(reconcile or repair or remove_orphans, tenant, repair, remove_orphans)
     findings: list[Finding] = machine(settings)
-    table: list[dict[str, object]] | None = None
+    table: list[ReconciledKind] | None = None
     left = 0
     try:
         table, left = clients.run(_checked(settings, findings, mending, canary=canary))
@@ -77,8 +87,8 @@ def doctor(
     except (Unavailable, ConfigError, FathomError, CommandFailed) as error:
         findings.append(found("broker", DOWN_STATE, explain(error)[0]))
     if as_json:
-        said: dict[str, object] = {"checks": [asdict(each) for each in findings]}
-        print(orjson.dumps(said | ({} if table is None else {"reconciled": table, "left": left})).decode())
+        said = DoctorReport(checks=findings)
+        print_json(said if table is None else DoctorReport(checks=findings, reconciled=table, left=left))
     else:
         shown.show(findings)
         if table is not None:
@@ -90,7 +100,7 @@ def doctor(
 
 async def _checked(
     settings: Settings, findings: list[Finding], mending: Mending, *, canary: bool
-) -> tuple[list[dict[str, object]] | None, int]:
+) -> tuple[list[ReconciledKind] | None, int]:
     """Look at everything and reconcile where it is wanted; what that found, and how much of it is left."""
     async with held_stores(settings) if mending.wanted else nullcontext() as held:
         home = homes.home_of(settings.broker)
@@ -114,7 +124,7 @@ async def _checked(
 
 async def _reconciled(
     settings: Settings, bootstrap: str, mending: Mending, held: HeldStores | None
-) -> tuple[list[dict[str, object]] | None, int]:
+) -> tuple[list[ReconciledKind] | None, int]:
     async with mended_stores(settings, held) as there, opened(bootstrap, security_of(settings)) as log:
         with Progress() as progress:
             checkup = Checkup(

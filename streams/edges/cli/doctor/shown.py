@@ -1,10 +1,10 @@
 """The findings as text: a line for each check, and below one that fails its cause, the next step and the page."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 from streams.edges.cli.doctor.findings import FINE, Finding
 from streams.edges.cli.progress import note
+from streams.replay.reconcile import ReconciledKind
 
 
 def show(findings: Sequence[Finding]) -> None:
@@ -24,7 +24,7 @@ def lines(findings: Sequence[Finding]) -> Iterator[str]:
     yield f"{len(findings)} checks, {sum(each.state not in FINE for each in findings)} with something to do"
 
 
-def show_reconciled(table: Iterable[dict[str, Any]], left: int, *, changed: bool) -> None:
+def show_reconciled(table: Iterable[ReconciledKind], left: int, *, changed: bool) -> None:
     """Print what was missing or unknown to the log, by tenant and kind."""
     rows = list(table)
     odd = [row for row in rows if row["missing"] or row["orphans"]]

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 
 import orjson
 import typer
+from typing_extensions import TypedDict
 
 from schemas.chat import notes_of
 from schemas.topics import MESSAGES_IN
@@ -24,6 +25,7 @@ from streams.edges.client.console_output import printable
 from streams.edges.client.errors import FAILURE, OK, CommandFailed
 from streams.edges.client.records import BadInput, Identity, OutgoingRecord
 from streams.edges.client.send import SentRecord, send_all
+from streams.edges.client.standard_output import print_json
 from streams.imports import formats
 from streams.imports.formats import FORMATS, ExportFormat
 from streams.imports.turns import FUTURE, MEMORIES, TOO_LONG, ExportPlace, ImportedTurn, LeftOut
@@ -31,6 +33,28 @@ from streams.imports.values import BrokenExport, JsonValues
 
 UNDER_WAY = 1_000
 FormatName = Literal["auto", "openai", "langchain", "mem0", "zep", "jsonl"]
+
+
+class ExportSkipped(TypedDict):
+    """A file that was not read whole, and why, in a sentence."""
+
+    path: str
+    skipped: str
+
+
+class ImportTotals(TypedDict):
+    """The last line: the turns that were sent, were there, or were left out by reason, and how long it took."""
+
+    turns: int
+    conversations: int
+    there: int
+    undated: int
+    left_out: dict[str, int]
+    skipped: int
+    seconds: float
+    accepted_s: float | None
+    found_s: float | None
+    dry_run: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,16 +243,20 @@ class ImportRun:
         self.counts.skipped.append((file.shown, why))
         self._missed |= missed
         if self._options.as_json:
-            _say({"path": file.shown, "skipped": why})
+            print_json(ExportSkipped(path=file.shown, skipped=why))
 
     def end(self, *, dry_run: bool) -> int:
         """Print what was left out and the totals; returns 1 when a file was not read whole, or there was nothing."""
         counts, seconds = self.counts, self._sent_s
         if self._options.as_json:
-            _say({"turns": counts.sent, "conversations": len(counts.conversations), "there": counts.there,
-                  "undated": counts.undated, "left_out": dict(counts.left_out), "skipped": len(counts.skipped),
-                  "seconds": round(seconds, 3), "accepted_s": _rounded(self._accepted_s),
-                  "found_s": _rounded(self._found_s), "dry_run": dry_run})  # fmt: skip
+            print_json(
+                ImportTotals(
+                    turns=counts.sent, conversations=len(counts.conversations), there=counts.there,
+                    undated=counts.undated, left_out=dict(counts.left_out), skipped=len(counts.skipped),
+                    seconds=round(seconds, 3), accepted_s=_rounded(self._accepted_s),
+                    found_s=_rounded(self._found_s), dry_run=dry_run,
+                )
+            )  # fmt: skip
         else:
             self._show()
             print(self._totals(dry_run=dry_run))
@@ -276,7 +304,3 @@ def _record(turn: ImportedTurn, at: datetime, whose: Identity, client: str) -> O
 
 def _rounded(seconds: float | None) -> float | None:
     return None if seconds is None else round(seconds, 3)
-
-
-def _say(line: dict[str, object]) -> None:
-    print(orjson.dumps(line).decode())

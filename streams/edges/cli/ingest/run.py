@@ -10,10 +10,10 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NotRequired
 
-import orjson
 import typer
+from typing_extensions import TypedDict
 
 from agents.ports.models import DocumentReader
 from schemas.items import AccessLevel
@@ -28,6 +28,7 @@ from streams.edges.client.documents import Stated
 from streams.edges.client.errors import FAILURE, OK, USAGE, CommandFailed
 from streams.edges.client.records import OutgoingRecord
 from streams.edges.client.send import SentRecord, send_all
+from streams.edges.client.standard_output import print_json
 from streams.edges.client.visible import Visibility
 
 UNDER_WAY = 64
@@ -44,6 +45,37 @@ class IngestOptions:
     patience: float | None
     everything: bool
     as_json: bool
+
+
+class DocumentSent(TypedDict):
+    """A document, and where it is in the log once it was sent."""
+
+    path: str
+    document_id: str
+    bytes: int
+    topic: NotRequired[str]
+    partition: NotRequired[int]
+    offset: NotRequired[int]
+
+
+class FileSkipped(TypedDict):
+    """A file that is left out: the code of the reason, and the reason."""
+
+    path: str
+    skipped: str
+    why: str
+
+
+class IngestTotals(TypedDict):
+    """The last line: what was sent, and whether all of it can be found."""
+
+    documents: int
+    bytes: int
+    unchanged: int
+    skipped: int
+    seconds: float
+    visible: bool
+    dry_run: bool
 
 
 def ingest(
@@ -189,9 +221,10 @@ class IngestRun:
         if place is not None:
             self._sent[place] = path
         if self._options.as_json:
-            of_file = {"path": path.as_posix(), "document_id": prepared.name, "bytes": len(prepared.value)}
-            where = ("topic", "partition", "offset") if place is not None else ()
-            _say({**of_file, **{name: getattr(place, name) for name in where}})
+            sent = DocumentSent(path=path.as_posix(), document_id=prepared.name, bytes=len(prepared.value))
+            if place is not None:
+                sent |= {"topic": place.topic, "partition": place.partition, "offset": place.offset}
+            print_json(sent)
         elif place is None:
             print(f"{path} would be {prepared.name}, {len(prepared.value):,} bytes")
         else:
@@ -202,14 +235,23 @@ class IngestRun:
         self._skipped.append(skipped)
         self.missed |= named
         if self._options.as_json:
-            _say({"path": skipped.path.as_posix(), "skipped": skipped.code, "why": skipped.why})
+            print_json(FileSkipped(path=skipped.path.as_posix(), skipped=skipped.code, why=skipped.why))
 
     def end(self, *, dry_run: bool) -> int:
         """Print what was left out and the totals; returns 1 when a named file was left out, or there was nothing."""
         documents, seconds, skipped = self._progress.done, self._progress.seconds, len(self._skipped)
         if self._options.as_json:
-            _say({"documents": documents, "bytes": self.bytes, "unchanged": self.unchanged, "skipped": skipped,
-                  "seconds": round(seconds, 3), "visible": self._waited is not None, "dry_run": dry_run})  # fmt: skip
+            print_json(
+                IngestTotals(
+                    documents=documents,
+                    bytes=self.bytes,
+                    unchanged=self.unchanged,
+                    skipped=skipped,
+                    seconds=round(seconds, 3),
+                    visible=self._waited is not None,
+                    dry_run=dry_run,
+                )
+            )
         else:
             self._show_skipped()
             if len(self._named) <= FEW:
@@ -229,7 +271,3 @@ class IngestRun:
         sys.stderr.write(f"skipped {len(self._skipped)}:\n")
         for each in self._skipped:
             sys.stderr.write(f"  {each.path!s:<{width}}  {each.code}: {each.why}\n")
-
-
-def _say(line: dict[str, object]) -> None:
-    print(orjson.dumps(line).decode())

@@ -3,11 +3,11 @@
 from typing import Annotated, Any
 from urllib.parse import quote
 
-import orjson
 import typer
 
 from streams.edges.cli.arguments import Broker, Json
 from streams.edges.client.console_output import printable
+from streams.edges.client.standard_output import print_json
 from streams.edges.operations.up_http import answer_of_up
 
 Words = Annotated[str, typer.Argument(metavar="[WORDS]", help="Only those whose title or id has all of them.")]
@@ -64,7 +64,7 @@ def uses(
 
 def _show(found: dict[str, Any], what: str, shape: str, as_json: bool) -> None:
     if as_json:
-        print(orjson.dumps(found).decode())
+        print_json(found)
         return
     for each in found[what]:
         print(printable(shape.format_map({"title": "", **each})))

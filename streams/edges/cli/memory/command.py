@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 from urllib.parse import quote
 
-import orjson
 import typer
 
 from streams.edges.cli.arguments import Broker, Json
 from streams.edges.client.console_output import printable
 from streams.edges.client.errors import USAGE, CommandFailed
+from streams.edges.client.standard_output import print_json
 from streams.edges.operations.up_http import answer_of_up
 
 User = Annotated[str, typer.Option("--user", help="Whose memory.")]
@@ -46,7 +46,7 @@ def show(memory_id: Id, broker: Broker = None, as_json: Json = False) -> None:
     """One fact with its history: other values of the same thing, and edits."""
     found = _called("GET", memory_id, {}, broker)
     if as_json:
-        print(orjson.dumps(found).decode())
+        print_json(found)
         return
     known = {each["memory_id"]: each["value"] for each in (found, *found["history"])}
     print(_line(found, known))
@@ -67,7 +67,10 @@ def add(
     if not text.strip():
         raise CommandFailed("there is nothing to remember: the text is empty", USAGE)
     made = _called("POST", None, {}, broker, {"text": text}, user)
-    print(orjson.dumps(made).decode() if as_json else f"remembered, as message {made['message_id']}")
+    if as_json:
+        print_json(made)
+    else:
+        print(f"remembered, as message {made['message_id']}")
 
 
 @app.command()
@@ -101,7 +104,7 @@ def _page(words: str, user: str, every: bool, limit: int, after: str | None, bro
     query = {"user": user, "q": words, "status": "all" if every else "current", "limit": limit}
     found = _called("GET", None, query | ({"after": after} if after else {}), broker)
     if as_json:
-        print(orjson.dumps(found).decode())
+        print_json(found)
         return
     nothing = f"nothing is remembered of user {user}" + (f" that has {words!r}" if words else "")
     known = {each["memory_id"]: each["value"] for each in found["memories"]}
@@ -119,7 +122,10 @@ def _line(found: Mapping[str, Any], known: Mapping[str, str]) -> str:
 
 
 def _edited(made: Mapping[str, Any], how: str, as_json: bool) -> None:
-    print(orjson.dumps(made).decode() if as_json else f"{how}: {', '.join(made['memory_ids'])}")
+    if as_json:
+        print_json(made)
+    else:
+        print(f"{how}: {', '.join(made['memory_ids'])}")
 
 
 def _called(

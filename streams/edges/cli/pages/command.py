@@ -5,14 +5,23 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Annotated
 
-import orjson
 import typer
+from typing_extensions import TypedDict
 
 from streams.edges.cli.arguments import Json
 from streams.edges.client.errors import USAGE, CommandFailed, nearest
+from streams.edges.client.standard_output import print_json
 
 CHECKOUT = Path(__file__).resolve().parents[4] / "docs"
 SUFFIX = ".md"
+PageTitles = dict[str, str]
+
+
+class PageText(TypedDict):
+    """A page as Markdown."""
+
+    page: str
+    text: str
 
 
 def docs(
@@ -24,7 +33,7 @@ def docs(
     if page is None:
         rows = {name: _title(text) for name, text in found.items()}
         if as_json:
-            print(orjson.dumps(rows).decode())
+            print_json(rows)
             return
         width = max(map(len, rows))
         print("\n".join(f"{name:<{width}}  {title}" for name, title in rows.items()))
@@ -32,7 +41,10 @@ def docs(
     name = page.rpartition("/")[2].partition("#")[0].removesuffix(SUFFIX)
     if name not in found:
         raise CommandFailed(f"there is no page {name!r}{nearest(name, found)}; `fathom docs` lists them", USAGE)
-    print(orjson.dumps({"page": name, "text": found[name]}).decode() if as_json else found[name].rstrip())
+    if as_json:
+        print_json(PageText(page=name, text=found[name]))
+    else:
+        print(found[name].rstrip())
 
 
 def pages() -> dict[str, str]:

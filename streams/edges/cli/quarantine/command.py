@@ -2,11 +2,11 @@
 
 import asyncio
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
-import orjson
 import typer
 
 from agents.core.quarantine.sources import Quarantine, SourceName
@@ -16,6 +16,7 @@ from streams.edges.cli.quarantine import lines, sources
 from streams.edges.cli.quarantine.sources import QuarantineOrder
 from streams.edges.client import clients
 from streams.edges.client.errors import FAILURE, USAGE, CommandFailed
+from streams.edges.client.standard_output import print_json
 from streams.usage.members import placed
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def list_(tenant: Tenant = DEFAULT_TENANT, broker: Broker = None, as_json: Json 
     """What is quarantined, since when, by whom, and why."""
     found = clients.run(sources.in_force(clients.bootstrap_of(broker))).of(tenant)
     if as_json:
-        print(orjson.dumps({"quarantines": [lines.as_fields(each) for each in found]}).decode())
+        print_json(lines.QuarantinesShown(quarantines=[lines.as_fields(each) for each in found]))
     else:
         print("\n".join(map(lines.listed, found)) or f"tenant {tenant} has nothing quarantined")
 
@@ -95,7 +96,10 @@ def report(
     """Every pack, decision and answer that used a source, quarantined or not; the whole log is read."""
     name = _source(source, client)
     found = clients.run(_report(clients.bootstrap_of(broker), tenant, name))
-    print(lines.as_json(found, None) if as_json else lines.as_text(found))
+    if as_json:
+        print_json(lines.usage(found, None))
+    else:
+        print(lines.as_text(found))
 
 
 def _source(source: str | None, client: str) -> SourceName:
@@ -130,7 +134,7 @@ async def _change(bootstrap: str, wish: _Wish) -> None:
     planned = known or _planned(order.source, order)
     if wish.dry_run:
         found = await _used(bootstrap, order.tenant, planned)
-        print(lines.as_json(found, False) if wish.as_json else lines.planned(found))
+        _show(wish, found, lines.planned, quarantined=False)
         return
     async with clients.producing(bootstrap) as producer:
         if known is None:
@@ -140,7 +144,14 @@ async def _change(bootstrap: str, wish: _Wish) -> None:
         hidden = {each.message_id for each in (*planned.messages, *own)}
         if more := [each for each in found.hidden_with_it() if each.message_id not in hidden]:
             await sources.send(producer, order, messages=more, audited=False)
-    print(lines.as_json(found, True) if wish.as_json else lines.done(found))
+    _show(wish, found, lines.done, quarantined=True)
+
+
+def _show(wish: _Wish, found: "UsageReport", text: Callable[["UsageReport"], str], *, quarantined: bool) -> None:
+    if wish.as_json:
+        print_json(lines.usage(found, quarantined))
+    else:
+        print(text(found))
 
 
 async def _lift(bootstrap: str, wish: _Wish, known: Quarantine | None) -> None:
@@ -154,7 +165,7 @@ async def _lift(bootstrap: str, wish: _Wish, known: Quarantine | None) -> None:
             await sources.send(producer, wish.order, lifted=True)
         await asyncio.sleep(IN_FORCE_S)
     if wish.as_json:
-        print(orjson.dumps({**lines.as_fields(known), "lifted": not wish.dry_run}).decode())
+        print_json(lines.QuarantineLifted(**lines.as_fields(known), lifted=not wish.dry_run))
     else:
         print(f"{'would lift' if wish.dry_run else 'lifted'} {known.source}, {lines.since(known)}")
 

@@ -1,11 +1,12 @@
 """What `fathom quarantine` says, as text and as JSON."""
 
 from collections.abc import Iterator
-from typing import Any
+from datetime import datetime
+from typing import NotRequired
 
-import orjson
+from typing_extensions import TypedDict
 
-from agents.core.quarantine.sources import Quarantine
+from agents.core.quarantine.sources import Quarantine, SourceName
 from streams.usage.report import UsageReport, Use
 
 NAMES = {
@@ -15,6 +16,39 @@ NAMES = {
     "kept answer": ("kept answer", "kept answers"),
     "answer": ("answer given on one", "answers given on one"),
 }
+
+
+class QuarantineShown(TypedDict):
+    """A source, since when it is in no pack, by whom and why, and the messages that are hidden with it."""
+
+    source: SourceName
+    since: datetime
+    by: str
+    reason: str
+    messages: list[str]
+
+
+class QuarantinesShown(TypedDict):
+    """What is quarantined."""
+
+    quarantines: list[QuarantineShown]
+
+
+class QuarantineLifted(QuarantineShown):
+    """A quarantine that was lifted, or would be."""
+
+    lifted: bool
+
+
+class SourceUsage(TypedDict):
+    """What used a source; `quarantined` says whether it is now, where that was asked."""
+
+    source: SourceName
+    quarantined: NotRequired[bool]
+    stored: int
+    counts: dict[str, int]
+    uses: list[Use]
+    seconds: float
 
 
 def since(known: Quarantine) -> str:
@@ -30,12 +64,15 @@ def listed(known: Quarantine) -> str:
     return f"{known.source}{of}, {since(known)}{more}"
 
 
-def as_fields(known: Quarantine) -> dict[str, Any]:
+def as_fields(known: Quarantine) -> QuarantineShown:
     """A quarantine as JSON fields."""
-    source = {"kind": known.source.kind, "id": known.source.id, "client_id": known.source.client_id}
-    hidden = [each.message_id for each in known.messages]
-    said = {"since": known.since, "by": known.asked_by, "reason": known.reason}
-    return {"source": source, **said, "messages": hidden}
+    return QuarantineShown(
+        source=known.source,
+        since=known.since,
+        by=known.asked_by,
+        reason=known.reason,
+        messages=[each.message_id for each in known.messages],
+    )
 
 
 def planned(found: "UsageReport") -> str:
@@ -54,19 +91,16 @@ def as_text(found: "UsageReport") -> str:
     return "\n".join((f"used by {_counts(found)}", *map(_line, found.uses)))
 
 
-def as_json(found: "UsageReport", quarantined: bool | None) -> str:
+def usage(found: "UsageReport", quarantined: bool | None) -> SourceUsage:
     """The same as JSON; `quarantined` says whether it is now, None where that was not asked."""
-    state = {} if quarantined is None else {"quarantined": quarantined}
-    source = found.members.source
-    told = {
-        "source": {"kind": source.kind, "id": source.id, "client_id": source.client_id},
-        **state,
-        "stored": len(found.members),
-        "counts": {name: found.count(name) for name in NAMES},  # type: ignore[arg-type]  # its keys are the kinds
-        "uses": found.uses,
-        "seconds": round(found.seconds, 3),
-    }
-    return orjson.dumps(told).decode()
+    made = SourceUsage(
+        source=found.members.source,
+        stored=len(found.members),
+        counts={name: found.count(name) for name in NAMES},  # type: ignore[arg-type]  # its keys are the kinds
+        uses=found.uses,
+        seconds=round(found.seconds, 3),
+    )
+    return made if quarantined is None else {**made, "quarantined": quarantined}
 
 
 def _stored(found: "UsageReport") -> str:

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-import orjson
-
 from streams.edges.cli.replay.starts import Start
 from streams.replay.selection import Selection
 
@@ -19,10 +17,6 @@ class ReplayOrder:
     stores: tuple[str, ...]
     execute: bool
     as_json: bool
-
-    def say(self, **found: object) -> None:
-        """Print what was found as JSON."""
-        print(orjson.dumps({"mode": self.mode, "replay_id": self.replay_id, **found}).decode())
 
 
 @dataclass(frozen=True, slots=True)

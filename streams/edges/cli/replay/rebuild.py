@@ -1,8 +1,10 @@
 """`fathom replay --mode rebuild`: the plan of reads and writes, or the rebuilding of views from the log."""
 
 from contextlib import suppress
-from dataclasses import asdict, replace
-from typing import cast
+from dataclasses import replace
+from typing import Literal, NotRequired, cast
+
+from typing_extensions import TypedDict
 
 from schemas.base import time_of
 from schemas.topics import (
@@ -17,6 +19,7 @@ from streams.dependencies import Dependencies
 from streams.edges.cli.progress import Progress, note
 from streams.edges.cli.replay.orders import ReplayOrder
 from streams.edges.client.errors import CHECK, OK
+from streams.edges.client.standard_output import print_json
 from streams.kafka.security import security_of
 from streams.replay import broker_source, views
 from streams.replay.chosen_stores import URLS, opened_stores
@@ -31,6 +34,28 @@ from streams.views.turn_log import KafkaTurnLog
 
 # The topics that Redis is restored from, besides those of the storing stages.
 OF_REDIS = (CONVERSATION_TURNS, DEPTH_CLASSIFIED, TOOLS_CALLS_OUT, TOOLS_CONFIRMATIONS_IN, TOOLS_RESULTS_IN)
+
+
+class ReplayPlanned(TypedDict):
+    """What a replay would read, by topic, and what it would write; nothing was done."""
+
+    mode: str
+    replay_id: str
+    execute: Literal[False]
+    reads: list[TopicExtent]
+    writes: list[str]
+
+
+class StoresRebuilt(TypedDict):
+    """What was read into the stores, by topic; of Redis the numbers of what was restored."""
+
+    mode: str
+    replay_id: str
+    stores: tuple[str, ...]
+    topics: dict[str, views.Count]
+    redis: NotRequired[dict[str, int]]
+    why_refused: str
+    seconds: float
 
 
 async def rebuild(order: ReplayOrder, settings: Settings) -> int:
@@ -86,9 +111,11 @@ async def _restored(
 
 def _show(order: ReplayOrder, filled: views.Filled, redis: dict[str, int] | None, seconds: float) -> None:
     if order.as_json:
-        topics = {topic: asdict(count) for topic, count in filled.topics.items()}
-        made = {"topics": topics} if redis is None else {"topics": topics, "redis": redis}
-        order.say(stores=order.stores, **made, why_refused=filled.why, seconds=round(seconds, 3))
+        made = StoresRebuilt(
+            mode=order.mode, replay_id=order.replay_id, stores=order.stores, topics=dict(filled.topics),
+            why_refused=filled.why, seconds=round(seconds, 3),
+        )  # fmt: skip
+        print_json(made if redis is None else made | {"redis": redis})
         return
     width = max(map(len, filled.topics), default=0)
     for topic, count in filled.topics.items():
@@ -104,7 +131,7 @@ def _show(order: ReplayOrder, filled: views.Filled, redis: dict[str, int] | None
 def show_plan(order: ReplayOrder, plan: list[TopicExtent], writes: list[str]) -> None:
     """Print what the replay would read and write."""
     if order.as_json:
-        order.say(execute=False, reads=[asdict(reading) for reading in plan], writes=writes)
+        print_json(ReplayPlanned(mode=order.mode, replay_id=order.replay_id, execute=False, reads=plan, writes=writes))
         return
     width = max(len(reading.topic) for reading in plan)
     some = "" if order.selection.whole else " (all that are read; which are selected, only reading shows)"

@@ -1,6 +1,6 @@
 """`fathom replay --mode exact`: packs made again from recorded parts, and compared."""
 
-from dataclasses import asdict
+from typing_extensions import TypedDict
 
 from schemas.topics import CONTEXT_PACKS, PACKS_PARTIAL
 from streams.config import Settings
@@ -9,12 +9,32 @@ from streams.edges.cli.replay.orders import ReplayOrder
 from streams.edges.cli.replay.rebuild import show_plan
 from streams.edges.client import clients
 from streams.edges.client.errors import CHECK, CONFIG, OK, CommandFailed
+from streams.edges.client.standard_output import print_json
 from streams.kafka.clients import MAX_BATCH_BYTES
 from streams.kafka.security import security_of
 from streams.replay import broker_source, exact, packs
 from streams.replay.log import opened
 from streams.replay.selection import topic_of
 from streams.stores.tokens import best_tokens
+
+
+class PacksRemade(TypedDict):
+    """The packs that were made again on a topic, in numbers, and the first that came out otherwise."""
+
+    mode: str
+    replay_id: str
+    topic: str
+    made: int
+    equal: int
+    different: int
+    missing: int
+    extra: int
+    waiting: int
+    lost: int
+    unreadable: int
+    records: int
+    refused: int
+    differences: list[exact.Difference]
 
 
 async def remake(order: ReplayOrder, settings: Settings) -> int:
@@ -42,7 +62,14 @@ async def remake(order: ReplayOrder, settings: Settings) -> int:
 
 def _show_verdict(order: ReplayOrder, target: str, verdict: exact.Verdict) -> None:
     if order.as_json:
-        order.say(topic=target, **asdict(verdict))
+        print_json(
+            PacksRemade(
+                mode=order.mode, replay_id=order.replay_id, topic=target, made=verdict.made, equal=verdict.equal,
+                different=verdict.different, missing=verdict.missing, extra=verdict.extra, waiting=verdict.waiting,
+                lost=verdict.lost, unreadable=verdict.unreadable, records=verdict.records, refused=verdict.refused,
+                differences=verdict.differences,
+            )
+        )  # fmt: skip
         return
     print(
         f"{verdict.made} packs made again on {target}: {verdict.equal} equal, {verdict.different} different, "

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import orjson
 import typer
+from typing_extensions import TypedDict
 
 from streams.config import Settings
 from streams.edges.cli.arguments import Broker, Json
@@ -13,7 +13,14 @@ from streams.edges.cli.replay.options import Execute, Report
 from streams.edges.cli.replay.page import page_of
 from streams.edges.cli.up import settings_of
 from streams.edges.client import clients
-from streams.edges.operations.replays import difference, records_of_replays, topics_of_replay
+from streams.edges.client.standard_output import print_json
+from streams.edges.operations.replays import (
+    ReplayCompared,
+    difference,
+    records_of_replays,
+    replay_compared,
+    topics_of_replay,
+)
 from streams.kafka.clients import administering
 from streams.kafka.security import security_of
 from streams.kafka.topics_admin import existing
@@ -28,6 +35,29 @@ SHOWN, MAX_QUERY, MAX_ITEMS = 20, 60, 4
 ReplayId = Annotated[str, typer.Argument(metavar="ID", help="The replay.")]
 
 
+class ReplayListed(TypedDict):
+    """A replay, and the number of records of each of its topics."""
+
+    replay_id: str
+    topics: dict[str, int]
+
+
+class ReplayCleaned(TypedDict):
+    """The topics of a replay, and whether they were deleted."""
+
+    replay_id: str
+    topics: list[str]
+    deleted: bool
+
+
+class ReplayEnded(ReplayCompared):
+    """A replay that has just ended, with what it did."""
+
+    messages: int
+    packs: int
+    rejected: int
+
+
 def listed(broker: Broker = None, as_json: Json = False) -> None:
     """The replays whose topics are there, oldest first."""
     clients.run(_list(settings_of(broker), as_json=as_json))
@@ -37,7 +67,7 @@ async def _list(settings: Settings, *, as_json: bool) -> None:
     async with broker_source.broker_of(settings) as bootstrap:
         for replay_id, records in (await records_of_replays(bootstrap, security_of(settings))).items():
             if as_json:
-                print(orjson.dumps({"replay_id": replay_id, "topics": records}).decode())
+                print_json(ReplayListed(replay_id=replay_id, topics=records))
             else:
                 print(f"{replay_id}  {sum(records.values()):>9,} records in {', '.join(records)}")
 
@@ -60,7 +90,7 @@ async def _clean(replay_id: str, settings: Settings, *, execute: bool, as_json: 
             async with administering(bootstrap, security) as admin:
                 await admin.delete_topics(topics)
     if as_json:
-        print(orjson.dumps({"replay_id": replay_id, "topics": topics, "deleted": execute}).decode())
+        print_json(ReplayCleaned(replay_id=replay_id, topics=topics, deleted=execute))
         return
     for topic in topics:
         print(f"{'deleted' if execute else 'would delete'} {topic}")
@@ -99,8 +129,9 @@ def show(
     if report is not None:
         report.write_text(page_of(found, *names), encoding="utf-8")
     if as_json:
-        ran = {} if made is None else {"messages": made.messages, "packs": made.packs, "rejected": made.rejected}
-        print(orjson.dumps({"replay_id": replay_id, "against": names[0], **ran, **found.as_json()}).decode())
+        told = replay_compared(found, replay_id, against)
+        ran = made and ReplayEnded(**told, messages=made.messages, packs=made.packs, rejected=made.rejected)
+        print_json(ran or told)
         return
     for line in (*summary(found, *names), *rows(found)):
         print(line)

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from math import inf
 
+from typing_extensions import TypedDict
+
 from agents.core.conversation.erasure import person as place_of_person
 from schemas import codec
 from schemas.base import Conversation, derive, entity_key
@@ -153,14 +155,23 @@ async def _write_proof(bootstrap: str, erased: ErasedPerson, by: str | None, key
     return proof.id
 
 
-def left(records: Mapping[str, TopicRecords]) -> list[dict[str, object]]:
+class RecordsLeft(TypedDict):
+    """Records of a topic that can still be read, and until when; None is for ever."""
+
+    topic: str
+    plain: int
+    under_keys_of_others: int
+    until: str | None
+
+
+def left(records: Mapping[str, TopicRecords]) -> list[RecordsLeft]:
     """The records that can still be read, by topic."""
     return [
         {
             "topic": topic,
             "plain": own.plain,
             "under_keys_of_others": own.others,
-            "until": own.expires and codec.rfc3339(own.expires),
+            "until": None if own.expires is None else codec.rfc3339(own.expires),
         }
         for topic, own in records.items()
         if own.readable

@@ -15,16 +15,22 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 
 from agents.errors import Unavailable
-from schemas.base import Absent, Id, JsonObject, Value
+from schemas.base import Absent, Id, Value
 from streams.edges.client import clients
 from streams.edges.client.errors import USAGE, CommandFailed
 from streams.edges.http.openapi import READ_PROBLEMS, SEND_PROBLEMS, problems
 from streams.edges.http.problems import Problem
 from streams.edges.http.routes import LoggedRoute, Unsent
 from streams.edges.http.whose import check_operator
-from streams.edges.operations.lag import as_json, by_group, group_lag, stages_there
-from streams.edges.operations.replays import ReplayProcess, difference, records_of_replays
-from streams.kafka.lag_status import LagStatus, LagWindow
+from streams.edges.operations.lag import GroupLagShown, by_group, group_lag, shown, stages_there
+from streams.edges.operations.replays import (
+    ReplayCompared,
+    ReplayProcess,
+    difference,
+    records_of_replays,
+    replay_compared,
+)
+from streams.kafka.lag_status import LagWindow
 
 REPLAY_ID = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 MAX_ROWS, MAX_SETTINGS, MAX_HOURS = 1000, 100, 24 * 366
@@ -35,24 +41,6 @@ NO_RIGHTS = (
 REFUSALS = {**READ_PROBLEMS, 501: "the broker does not let this server look"}
 STARTED = {**REFUSALS, **SEND_PROBLEMS}
 WITHOUT_404 = {status: said for status, said in REFUSALS.items() if status != 404}
-
-
-class PartitionLag(Value):
-    partition: str = Field(description="topic[number]")
-    status: LagStatus
-    lag: int = Field(description="records to read")
-    why: str
-
-
-class GroupLagShown(Value):
-    """A consumer group; `why` is the reason of its worst partition, `members` are the processes that read."""
-
-    group: str
-    status: LagStatus
-    lag: int
-    why: str
-    members: int
-    partitions: tuple[PartitionLag, ...]
 
 
 class LagShown(Value):
@@ -84,29 +72,6 @@ class ReplayStarted(Value):
 
 class ReplaysShown(Value):
     replays: tuple[ReplayShown, ...]
-
-
-class ReplayDifference(Value):
-    """What a replay made otherwise than another run of the same messages; of two numbers, `was` is the other run's.
-
-    `changes` are the messages that came out otherwise, the first `limit` of them.
-    """
-
-    replay_id: str
-    against: str
-    compared: int
-    different: int
-    only_recorded: int
-    only_replayed: int
-    depths: tuple[JsonObject, ...] = Field(description="`was`, `now` and `messages` of each changed depth")
-    sources: Mapping[str, Mapping[str, int]]
-    items: Mapping[str, Mapping[str, int]] = Field(description="`kept`, `gained` and `lost`, by section")
-    tokens: Mapping[str, int]
-    evidence: Mapping[str, int]
-    degraded: Mapping[str, int]
-    latency_ms: Mapping[str, Mapping[str, float | None]]
-    changes: tuple[JsonObject, ...]
-    changes_left_out: int
 
 
 class DifferenceQuery(BaseModel):
@@ -206,21 +171,18 @@ def _add_difference(router: APIRouter, bootstrap: Callable[[], str]) -> None:
     async def replay_difference(
         replay_id: Annotated[str, Path(pattern=REPLAY_ID, description="as `/operations/replays` names it")],
         query: Annotated[DifferenceQuery, Query()],
-    ) -> ReplayDifference:
+    ) -> ReplayCompared:
         """As `fathom replay diff --json`; one at a time, for it reads both runs whole."""
 
-        def compared() -> JsonObject:
+        def compared() -> ReplayCompared:
             # A loop of its own in a thread: decoding would hold up every other call.
             address = bootstrap()
             found = asyncio.run(difference(address, clients.security_for(address), replay_id, query.against))
-            return found.as_json()
+            return replay_compared(found, replay_id, query.against, query.limit)
 
         async with comparing:
             with _asking_broker():
-                said = await asyncio.to_thread(compared)
-        changes = said["changes"][: query.limit]
-        told = {**said, "changes": changes, "changes_left_out": said["different"] - len(changes)}
-        return ReplayDifference(replay_id=replay_id, against=query.against or "recorded", **told)
+                return await asyncio.to_thread(compared)
 
 
 async def _operators(request: Request) -> None:
@@ -247,4 +209,4 @@ async def _lags(bootstrap: str, windows: Mapping[str, LagWindow]) -> list[GroupL
     async with clients.administering(bootstrap) as admin, clients.reading(bootstrap, ()) as reader:
         groups = by_group(await stages_there(admin))
         found = [await group_lag(admin, reader, counts, each, windows[name]) for name, each in groups.items()]
-    return [GroupLagShown.model_validate(as_json(each)) for each in found]
+    return [shown(each) for each in found]
