@@ -59,7 +59,7 @@ def test_lag_is_told_by_group_and_partition_with_the_reason(tmp_path: Path, monk
     async def lags(*_: Any) -> list[operations.GroupLagShown]:
         judged = LagJudged(LagStatus.STOP, 7, "7 to read, and no member reads them")
         group = GroupLag("planner", 0, {"depth.classified[1]": judged})
-        return [operations.GroupLagShown.model_validate(operations.as_json(group))]
+        return [operations.shown(group)]
 
     monkeypatch.setattr(operations, "_lags", lags)
     monkeypatch.setattr(Echo, "bootstrap", lambda _: "127.0.0.1:1", raising=False)
