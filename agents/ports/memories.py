@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from agents.ports.graph import ClaimContested, ClaimsFound, DecisionReader
+from agents.ports.graph import Asker, ClaimContested, ClaimsFound, DecisionReader
 from schemas.memory import ClaimAsserted
 
 
@@ -52,5 +52,26 @@ class DocumentLister(Protocol):
         """How many passages each of these documents has in its version of `as_of`; none: it is not there."""
 
 
-class RememberedReader(DecisionReader, MemoryReader, DocumentLister, Protocol):
+@dataclass(frozen=True, slots=True)
+class UnansweredMessage:
+    """A message of a user that no pack was made for, as those of an import."""
+
+    message_id: str
+    conversation_id: str
+    client_id: str
+    user_id: str
+    at: datetime
+    text: str
+
+
+class TalkReader(DecisionReader, Protocol):
+    """Reads of what users said, whether a pack was made for it or not."""
+
+    async def unanswered(
+        self, tenant: str, *, whose: Asker, since: datetime, as_of: datetime, limit: int
+    ) -> tuple[UnansweredMessage, ...]:
+        """The messages of users that no pack was made for, newest first."""
+
+
+class RememberedReader(TalkReader, MemoryReader, DocumentLister, Protocol):
     """What the edges read of the graph."""

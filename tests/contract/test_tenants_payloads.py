@@ -137,6 +137,7 @@ async def _of_decisions(store: Any, text: str, key: str, tenant: str) -> list[An
     return [
         await store.decisions(tenant, **asked),
         await store.corrections(tenant, **asked),
+        await store.unanswered(tenant, **asked),
         await store.questions(tenant, [key], NOON),
         await store.decisions_on(tenant, key, NOON),
         await store.contested(tenant, [key], NOON),

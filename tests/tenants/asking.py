@@ -71,6 +71,7 @@ async def reading(store: Any, tenant: Tenant, others: Sequence[Tenant]) -> Async
     made = await store.decisions(name, **stretch)
     yield "decisions", _as_many(tenant, made, 1), True, False
     yield "corrections", _as_many(tenant, await store.corrections(name, **stretch), 2), True, False
+    yield "unanswered", await store.unanswered(name, **stretch), True, False
     yield "questions", await store.questions(name, [each.decision_id for each in made], LATER), True, False
     [traced] = await store.decisions_on(name, "m1", LATER)
     yield "decision on", _as_many(tenant, traced.decision_ids, 1), True, False

@@ -51,7 +51,7 @@ def received(event: Any, tenant: str) -> Received[Any]:
 
 
 def turn(text: str) -> Turn:
-    ids: dict[str, Any] = {"message_id": "m1", "user_id": "ana", "frame_id": "f1"}
+    ids: dict[str, Any] = {"message_id": "m1", "user_id": "ana", "frame_id": "f1", "pack": False}
     return Turn(role=Role.USER, content=text, created_at=NOON, seq=0, lang="pt", source=PLACE, **ids, **WHERE)
 
 

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from agents.ports.graph import Asker, ClaimContested, DecisionMade, DecisionTrace
+from agents.ports.memories import UnansweredMessage
 from streams.stores.graph import items, queries
 from streams.stores.graph.rows import Found
 from streams.stores.tenant import natural_id, node_id
@@ -20,6 +21,19 @@ class DecisionReads:
         """The decisions on packs, newest first."""
         found = await self._read(queries.DECISIONS_MADE, tenant, _within(whose, since, as_of, limit))
         return tuple(map(items.to_decision, found))
+
+    async def unanswered(
+        self, tenant: str, *, whose: Asker, since: datetime, as_of: datetime, limit: int
+    ) -> tuple[UnansweredMessage, ...]:
+        """The messages of users that no pack was made for, newest first."""
+        found = await self._read(queries.UNANSWERED, tenant, _within(whose, since, as_of, limit))
+        return tuple(
+            UnansweredMessage(
+                row["message_id"], row["conversation_id"], row["client_id"], row["user_id"], row["created_at"],
+                row["content"],
+            )
+            for row in found
+        )  # fmt: skip
 
     async def corrections(
         self, tenant: str, *, whose: Asker, since: datetime, as_of: datetime, limit: int

@@ -55,7 +55,7 @@ def turn_rows(received: Sequence[Received[Turn]]) -> Iterable[Row]:
             {
                 "role": turn.role.value,
                 **picked(turn, "content created_at seq frame_id lang client_id conversation_id user_id"),
-                **picked(turn, "request_id intent entity answers depth_level message_id"),
+                **picked(turn, "request_id intent entity answers depth_level message_id pack"),
                 **_place(turn.source),
             },
         )

@@ -294,7 +294,7 @@ READS = (
     *("claim", "consultation", "decision", "retired", "listed", "erased", "of_conversation"),
     *("themes", "near_themes", "passages_about", "passages_naming", "passages_connected"),
     *("consultations", "penalties"),
-    *("decisions", "corrections", "questions", "decisions_on", "contested", "documents", "passages_of"),
+    *("decisions", "corrections", "unanswered", "questions", "decisions_on", "contested", "documents", "passages_of"),
 )
 
 

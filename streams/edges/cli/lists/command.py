@@ -11,7 +11,7 @@ from streams.edges.client.standard_output import print_json
 from streams.edges.operations.up_http import answer_of_up
 
 Words = Annotated[str, typer.Argument(metavar="[WORDS]", help="Only those whose title or id has all of them.")]
-Days = Annotated[int, typer.Option("--days", min=1, max=90, help="Used in so many days.")]
+Days = Annotated[int, typer.Option("--days", min=1, max=3_660, help="Used in so many days.")]
 Limit = Annotated[int, typer.Option("--limit", min=1, max=200, help="How many.")]
 Offset = Annotated[int, typer.Option("--offset", min=0, max=10_000, help="How many to pass over.")]
 

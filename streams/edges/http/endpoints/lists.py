@@ -19,7 +19,7 @@ from streams.edges.http.whose import check_application, grant_of
 from streams.edges.operations.conversations import ConversationsShown, UsersShown, conversations, users
 from streams.edges.operations.documents import DocumentsShown, UsesShown, documents, uses
 
-MAX_DAYS, MAX_PAGE, MAX_OFFSET = 90, 200, 10_000
+MAX_DAYS, MAX_PAGE, MAX_OFFSET = 3_660, 200, 10_000
 REFUSED = {**{status: said for status, said in READ_PROBLEMS.items() if status != 404}, **GRAPH_PROBLEMS}
 
 Shown = TypeVar("Shown", ConversationsShown, UsersShown)
@@ -67,7 +67,7 @@ def _add_talks(router: APIRouter, reader: Callable[[], RememberedReader | None])
         responses=problems(REFUSED),
     )
     async def conversations_list(request: Request, query: Annotated[RecentQuery, Query()]) -> ConversationsShown:
-        """A token of one client or one user sees its own only."""
+        """Imported ones with their own times. A token of one client or one user sees its own only."""
         return await shown(conversations, request, query)
 
     @router.get(

@@ -30,6 +30,16 @@ def _made(tables: GraphTables, decision: Node, asked: Asked) -> Node | None:
     return {**decision, "client_id": client, "user_id": max(users) or None} if is_found else None
 
 
+def _unanswered(tables: GraphTables, asked: Asked) -> Sequence[Node]:
+    found = takewhile(
+        lambda node: bool(node["created_at"] >= asked["since"]),
+        tables.keyed("Message", asked["tenant"], asked["as_of"], pack=str(False)),
+    )
+    return [
+        *islice((node for node in found if node["role"] == "user" and _is_of(node, asked, "user_id")), asked["limit"])
+    ]
+
+
 def _corrections(tables: GraphTables, asked: Asked) -> Sequence[Node]:
     found = (node for node in _within(tables, "Correcao", asked) if _is_of(node, asked, "usuario_id"))
     return [*islice(found, asked["limit"])]
@@ -85,6 +95,7 @@ def _is_of(node: Node, asked: Asked, user: str) -> bool:
 
 DECIDING: dict[str, Callable[[GraphTables, Asked], Sequence[Node]]] = {
     queries.DECISIONS_MADE: _decisions,
+    queries.UNANSWERED: _unanswered,
     queries.CORRECTIONS_MADE: _corrections,
     queries.QUESTIONS: _questions,
     queries.DECISION_ON: _decision_on,

@@ -49,6 +49,7 @@ LABELS: Final = (*INSERTED, SHARED, *VERSION, WORD)
 ENDS: Final = {**LINK_ENDS, "ABOUT": ("Knowledge", "Concept")}
 # What the nodes of a label are found by besides their ids; by nothing: all of the tenant, newest first.
 KEYS: Final[Mapping[str, Sequence[tuple[str, ...]]]] = {
+    "Message": (("pack",),),
     "ConversationSummary": (("user_id",), ("user_id", "conversation_id")),
     "Claim": (("subject_key",), ("client_id", "conversation_id"), ("user_id",)),
     "CDCDecision": (("message_id",), ()),

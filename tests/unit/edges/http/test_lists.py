@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 
 from agents.core.documents.knowledge import knowledge_of
+from schemas.chat import Role
 from schemas.memory import DocumentSubmitted
 from streams.stores.graph.embedded.engine import EmbeddedGraph
 from tests.builders.http_server import HEADERS, WHOLE, Echo, app_of, settings_of
@@ -61,6 +62,35 @@ def test_conversations_are_those_of_the_token(tmp_path: Path):
     assert named(listed(tmp_path, store, "/conversations", BETA)) == []
     assert listed(tmp_path, None, "/conversations").status_code == 501
     assert listed(tmp_path, store, "/conversations?limit=0").status_code == 422
+
+
+def imported(conversation: str, text: str, ago: timedelta, **fields: Any) -> Any:
+    said = in_talk(conversation, 8, 0)[1]
+    more = {"message_id": f"{conversation}-{text}", "created_at": NOW - ago, "content": text, "pack": False, **fields}
+    return said._replace(event=said.event.model_copy(update=more))
+
+
+def test_imported_conversations_are_listed_with_their_own_times(tmp_path: Path):
+    rows = [
+        *in_talk("a", 2, 50),
+        imported("past", "Moro em Lisboa.", timedelta(days=2)),
+        imported("past", "E em Sintra.", timedelta(days=1)),
+        imported("past", "Anotado.", timedelta(minutes=1), role=Role.ASSISTANT),
+        imported("old", "Uma coisa antiga.", timedelta(days=400)),
+        imported("memories:ana", "O código é 7781.", timedelta(days=1)),
+    ]
+    found = listed(tmp_path, graph(*rows), "/conversations").json()
+    assert [each["conversation_id"] for each in found["conversations"]] == ["a", "past"]
+    past = found["conversations"][1]
+    assert (past["title"], past["questions"], past["tokens"], "last_level" in past) == ("Moro em Lisboa.", 2, [], False)
+    assert (past["first_at"][:10], past["last_at"][:10]) == tuple(
+        f"{NOW - timedelta(days=days):%Y-%m-%d}" for days in (2, 1)
+    )
+    assert named(listed(tmp_path, graph(*rows), "/conversations?days=500")) == ["a", "past", "old"]
+    assert named(listed(tmp_path, graph(*rows), "/conversations?q=LISBOA")) == ["past"]
+    assert named(listed(tmp_path, graph(*rows), "/conversations", BETA)) == []
+    users = listed(tmp_path, graph(*rows), "/users", APPLICATION).json()["users"]
+    assert [(each["user_id"], each["conversations"], each["questions"]) for each in users] == [("ana", 2, 3)]
 
 
 def test_users_are_listed_by_their_last_use_with_what_they_asked(tmp_path: Path):
