@@ -2,6 +2,7 @@
 
 import json
 import time
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -120,6 +121,18 @@ def test_documents_come_as_json_form_or_file(client: httpx.Client):
     assert taken(client.post("/documents", files=file, data={"document_id": "p1"}))["document_id"] == "p1"
     page = "<html><body><h1>Horas</h1><p>Das nove às seis.</p></body></html>"
     assert taken(client.post("/documents?document_id=h1", content=page, headers={"content-type": "text/html"}))
+
+
+def test_a_file_is_one_document_by_http_and_by_the_command(client: httpx.Client, tenant: Tenant, tmp_path: Path):
+    path = tmp_path / "sauna.md"
+    path.write_text("# Sauna\n\nThe sauna Vesper opens at seven.")
+    sent = taken(client.post("/documents", files={"file": ("sauna.md", path.read_bytes(), "text/markdown")}))
+    path.write_text("# Sauna\n\nThe sauna Vesper opens at nine.")
+    again = taken(client.post("/documents", files={"file": ("sauna.md", path.read_bytes(), "text/markdown")}))
+    typed = tenant.fathom("ingest", str(path), "--all", "--json")
+    assert typed.returncode == 0, typed.stderr
+    by_command = json.loads(typed.stdout.splitlines()[0])["document_id"]
+    assert by_command == again["document_id"] == sent["document_id"]
 
 
 def test_what_cannot_be_read_is_refused_with_its_reason(client: httpx.Client):

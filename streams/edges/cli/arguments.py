@@ -20,7 +20,10 @@ Broker = Annotated[
 ]
 Tenant = Annotated[str | None, typer.Option("--tenant", help="Whose memory. Default: the client.")]
 TenantOfUser = Annotated[str | None, typer.Option("--tenant", help="Whose user. Default: default.")]
-Client = Annotated[str, typer.Option("--client", help="The application that asks.")]
+Client = Annotated[
+    str,
+    typer.Option("--client", help="The application that asks; its name is the tenant, too, unless --tenant says one."),
+]
 ConversationId = Annotated[str, typer.Option("--conversation", help="The conversation.")]
 User = Annotated[str | None, typer.Option("--user", help="Who asks. Default: the client.")]
 MinDepth = Annotated[

@@ -53,7 +53,12 @@ def forget(
     user: Annotated[
         str | None, typer.Option("--user", help="Erase every conversation this user spoke in; reads the whole log.")
     ] = None,
-    client: Annotated[str, typer.Option("--client", help="Of the conversation: the application.")] = "default",
+    client: Annotated[
+        str,
+        typer.Option(
+            "--client", help="Of the conversation: the application; its tenant, too, unless --tenant says one."
+        ),
+    ] = "default",
     broker: Broker = None,
     tenant: Annotated[
         str | None, typer.Option("--tenant", help="Whose memory. Default: default; of a conversation, the client.")

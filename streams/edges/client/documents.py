@@ -2,7 +2,7 @@
 
 import base64
 from collections.abc import Mapping
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 from agents.core.documents import kinds
 from agents.core.documents.kinds import DocumentKind
@@ -22,12 +22,28 @@ Stated = Mapping[str, str | None]
 LARGEST_DATA = (DOCUMENTS_IN.max_bytes - 50_000) // 4 * 3
 
 
+def id_of_file(name: str, tenant: str) -> str:
+    """The id of a file by its name: sent again, from wherever, it is the next version of the same document."""
+    return _named(name, derive("document", tenant, name))
+
+
+def id_of_path(path: Path, tenant: str) -> str:
+    """The id of a file by its place: names come again from folder to folder. The working directory makes no odds."""
+    return _named(path.name, derive("document", tenant, path.resolve().as_posix()))
+
+
+def _named(name: str, digest: str) -> str:
+    return f"{records.NOT_IN_ID.sub('-', name)[:200]}-{digest[:8]}"
+
+
 async def value_of(
     name: PurePath, data: bytes, kind: DocumentKind | None, stated: Stated, reader: DocumentReader, tenant: str
 ) -> bytes:
     """The value to send: the file's bytes, or its text where they are too large or are text; `stated` are fields.
 
-    Without a `document_id` the id is of tenant and text. Raises `Rejected` and `BadInput`.
+    Without a `document_id` the id is of tenant and text: what has no name is a version of nothing.
+
+    Raises `Rejected` and `BadInput`.
     """
     found = kinds.kind_of(data, kind)
     text = await reader.read(found, data) if found in kinds.PARSED else kinds.decoded(data)
@@ -39,7 +55,7 @@ async def value_of(
     as_bytes = found in kinds.SENT_AS_BYTES and len(data) <= LARGEST_DATA
     fields = {
         **stated,
-        "document_id": stated.get("document_id") or f"{name.name}-{derive('document', tenant, text)[:8]}",
+        "document_id": stated.get("document_id") or _named(name.name, derive("document", tenant, text)),
         "text": None if as_bytes else text,
         "data": base64.b64encode(data).decode() if as_bytes else None,
         "tipo": found if as_bytes or found == "text" else "markdown",

@@ -26,7 +26,9 @@ def explain(
         str | None, typer.Option("--as-of", metavar="TIME", help="As known then, ISO 8601; UTC without a zone.")
     ] = None,
     tenant: Annotated[str | None, typer.Option("--tenant", help="Whose message. Default: the client.")] = None,
-    client: Annotated[str, typer.Option("--client", help="The application that asked.")] = "default",
+    client: Annotated[
+        str, typer.Option("--client", help="The application that asked; the tenant, too, unless --tenant says one.")
+    ] = "default",
     conversation: Annotated[
         str | None, typer.Option("--conversation", help="Its conversation: finds it faster where no graph is.")
     ] = None,

@@ -11,11 +11,10 @@ import orjson
 from agents.core.documents.kinds import DocumentKind
 from agents.errors import Rejected
 from agents.ports.models import DocumentReader
-from schemas.base import derive
 from schemas.memory import DocumentSubmitted
 from schemas.topics import DOCUMENTS_IN
 from streams.edges.client import documents, records
-from streams.edges.client.documents import Stated
+from streams.edges.client.documents import Stated, id_of_path
 from streams.edges.client.errors import USAGE, CommandFailed
 from streams.edges.client.records import BadInput, Identity, OutgoingRecord
 from streams.edges.client.send import STDIN
@@ -142,11 +141,5 @@ async def _document(path: Path, data: bytes, tenant: str, stated: Stated, reader
     kind = SUFFIXES.get(path.suffix.lower())
     if str(path) == STDIN:
         return await documents.value_of(PurePath("stdin"), data, kind, stated, reader, tenant)
-    own = {**stated, "document_id": stated.get("document_id") or document_id(path, tenant), "uri": path.as_posix()}
+    own = {**stated, "document_id": stated.get("document_id") or id_of_path(path, tenant), "uri": path.as_posix()}
     return await documents.value_of(path, data, kind, own, reader, tenant)
-
-
-def document_id(path: Path, tenant: str) -> str:
-    """An id independent of the working directory: the name, and a hash of the tenant and the absolute path."""
-    name = records.NOT_IN_ID.sub("-", path.name)[:200]
-    return f"{name}-{derive('document', tenant, path.resolve().as_posix())[:8]}"

@@ -7,7 +7,7 @@ import sys
 from collections import deque
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal, NotRequired
@@ -24,10 +24,10 @@ from streams.edges.cli.ingest.files import READABLE, FoundFile, Skipped, find, p
 from streams.edges.cli.ingest.unchanged import KnownDocuments
 from streams.edges.cli.progress import LeftProgress, SendProgress
 from streams.edges.client import clients, visible
-from streams.edges.client.documents import Stated
+from streams.edges.client.documents import Stated, id_of_file, id_of_path
 from streams.edges.client.errors import FAILURE, OK, USAGE, CommandFailed
 from streams.edges.client.records import OutgoingRecord
-from streams.edges.client.send import SentRecord, send_all
+from streams.edges.client.send import STDIN, SentRecord, send_all
 from streams.edges.client.standard_output import print_json
 from streams.edges.client.visible import Visibility
 
@@ -38,13 +38,17 @@ FEW = 5
 
 @dataclass(frozen=True, slots=True)
 class IngestOptions:
-    """What to do beside sending: `patience` is the seconds to wait while nothing moves, None not to wait."""
+    """What to do beside sending: `patience` is the seconds to wait while nothing moves, None not to wait.
+
+    `ids` are those of the files that were named, by their paths.
+    """
 
     tenant: str
     stated: Stated
     patience: float | None
     everything: bool
     as_json: bool
+    ids: dict[Path, str] = field(default_factory=dict)
 
 
 class DocumentSent(TypedDict):
@@ -91,7 +95,8 @@ def ingest(
         str | None, typer.Option("--title", help="Default: the first heading, or the file's name.")
     ] = None,
     document_id: Annotated[
-        str | None, typer.Option("--id", help="Of one document. Default: made of its path and tenant.")
+        str | None,
+        typer.Option("--id", help="Of one document. Default: of a file's name and tenant; in a folder of its path."),
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Also what has not changed since it was sent.")] = False,
     wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Until a search can find them.")] = True,
@@ -115,7 +120,7 @@ def ingest(
     options = IngestOptions(tenant or client, stated, timeout if wait else None, everything, as_json)
     if not watches:
         raise typer.Exit(_once(found, options, bootstrap))
-    gone = partial(watch.tell_gone, tenant=tenant or client, stated=document_id, bootstrap=bootstrap, forgets=forgets)
+    gone = partial(watch.tell_gone, tenant=tenant or client, ids=options.ids, bootstrap=bootstrap, forgets=forgets)
     # What the log has is read once: later a file that was only touched is sent again, which changes nothing.
     watch.follow(
         paths, lambda seen, first: _once(seen, replace(options, everything=everything or not first), bootstrap), gone
@@ -168,7 +173,7 @@ class IngestRun:
                         self._count(each, None)
                 return
             async with AsyncExitStack() as stack:
-                known = KnownDocuments() if self._options.everything else await unchanged.sent_before(bootstrap)
+                known = await unchanged.sent_before(bootstrap) if self._asks_log(files) else KnownDocuments()
                 waits = self._options.patience is not None
                 follow = await stack.enter_async_context(visible.following(bootstrap)) if waits else None
                 with self._progress:
@@ -202,17 +207,36 @@ class IngestRun:
         self, files: Iterable[FoundFile], reader: DocumentReader, known: KnownDocuments
     ) -> AsyncIterator[OutgoingRecord]:
         for found in files:
-            made = await prepare(found, self._options.tenant, self._options.stated, reader)
+            stated = {**self._options.stated, "document_id": self._id_of(found, known)}
+            made = await prepare(found, self._options.tenant, stated, reader)
             if isinstance(made, Skipped):
                 self.skip(made, named=found.named)
                 continue
             for each in made.records:
-                if known.has(each, as_it_is=made.as_they_are):
+                if not self._options.everything and known.has(each, as_it_is=made.as_they_are):
                     self.unchanged += 1
                     continue
                 self._paths.append(found.path)
                 yield each
             self._progress.position += found.size
+
+    def _asks_log(self, files: Sequence[FoundFile]) -> bool:
+        return not self._options.everything or any(each.named and each.path not in self._options.ids for each in files)
+
+    def _id_of(self, found: FoundFile, known: KnownDocuments) -> str | None:
+        """The stated id, or that of a file that was named; None where its place makes it, or it has no name.
+
+        One that is there by its place, from its folder, stays that document.
+        """
+        options = self._options
+        if options.stated.get("document_id") is None and (not found.named or str(found.path) == STDIN):
+            return None
+        if found.path not in options.ids:
+            by_place = id_of_path(found.path, options.tenant)
+            options.ids[found.path] = options.stated.get("document_id") or (
+                by_place if known.names(options.tenant, by_place) else id_of_file(found.path.name, options.tenant)
+            )
+        return options.ids[found.path]
 
     def _count(self, prepared: OutgoingRecord, place: SentRecord | None) -> None:
         path = self._paths.popleft()

@@ -9,6 +9,7 @@ from hashlib import blake2b
 import orjson
 from aiokafka import AIOKafkaConsumer, ConsumerRecord
 
+from schemas.base import entity_key
 from schemas.topics import DOCUMENTS_IN, dead_letter_topic
 from streams.edges.client import clients
 from streams.edges.client.records import OutgoingRecord
@@ -35,6 +36,10 @@ class KnownDocuments:
         if known is None:
             return False
         return known[0] == _hash(prepared.value) if as_it_is else known[1] == _undated(prepared.value)
+
+    def names(self, tenant: str, document_id: str) -> bool:
+        """Whether there is a document of this id."""
+        return entity_key(tenant, document_id).encode() in self._of_key
 
     def note(self, record: ConsumerRecord) -> None:
         """Keep a later version of a document."""

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from schemas.topics import DOCUMENTS_IN
-from streams.edges.cli.ingest.files import JSON, FoundFile, Skipped, document_id, find
+from streams.edges.cli.ingest.files import JSON, FoundFile, Skipped, find
 from streams.edges.cli.progress import note
 from streams.edges.client import clients, records
 from streams.edges.client.console_output import printable
+from streams.edges.client.documents import id_of_path
 from streams.edges.client.errors import CommandFailed
 from streams.edges.client.records import Identity
 from streams.edges.client.send import deliver
@@ -90,10 +91,12 @@ def follow(
         note("watching ended; what was sent stays remembered")
 
 
-def tell_gone(paths: Sequence[Path], tenant: str, stated: str | None, bootstrap: str | None, *, forgets: bool) -> None:
-    """Say which files are deleted, and have their documents forgotten where that is wanted."""
+def tell_gone(
+    paths: Sequence[Path], tenant: str, ids: Mapping[Path, str], bootstrap: str | None, *, forgets: bool
+) -> None:
+    """Say which files are deleted, and have their documents forgotten where that is wanted; `ids` are those sent."""
     for path in paths:
-        known_as = stated or document_id(path, tenant)
+        known_as = ids.get(path) or id_of_path(path, tenant)
         if path.suffix.lower() in JSON:
             print(f"{printable(str(path))} is deleted; its documents stay remembered: `fathom forget` each by its id")
         elif not forgets or bootstrap is None:

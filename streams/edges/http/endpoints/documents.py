@@ -43,6 +43,7 @@ TYPES: Mapping[str, DocumentKind | None] = {
 JSON, FORM = "application/json", "multipart/form-data"
 FIELDS_MOST, FIELD_BYTES = 10, 64_000
 NAME_CHARS = 200
+UNNAMED = PurePath("document")
 WAIT_S = 30.0
 STATUS = {"document_too_large": 413, "document_type_unknown": 415, "document_timeout": 422}
 
@@ -53,7 +54,9 @@ class DocumentFields(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     title: str | Unsent = Field(None, min_length=1, description="default: the first heading, or the file's name")
-    document_id: Id | Unsent = Field(None, description="default: made of file name, tenant and text")
+    document_id: Id | Unsent = Field(
+        None, description="default: of a file's name and tenant, without a name of the text"
+    )
     lang: Literal["pt", "en"] | Unsent = Field(None, description="default: as it is written")
     access: AccessLevel = Field("public", description="who may see it")
 
@@ -154,12 +157,18 @@ class DocumentEndpoints:
     ) -> DocumentTaken:
         """Text, Markdown, HTML, PDF, Word, CSV or e-mail.
 
-        Sent again with the same `document_id`, it replaces its earlier version.
+        Sent again with the same `document_id`, or a file with the same name, it replaces its earlier version.
         """
         grant = grant_of(request)
         check_application(grant, "a document")
         name, data, kind, said = await _read(request, query)
-        stated = {"title": said.title, "document_id": said.document_id, "lang": said.lang, "access_level": said.access}
+        named = None if name == UNNAMED else documents.id_of_file(name.name, grant.tenant)
+        stated = {
+            "title": said.title,
+            "document_id": said.document_id or named,
+            "lang": said.lang,
+            "access_level": said.access,
+        }
         try:
             value = await documents.value_of(name, data, kind, stated, self._reader, grant.tenant)
         except Rejected as refused:
@@ -209,9 +218,9 @@ async def _read(request: Request, query: DocumentQuery) -> tuple[PurePath, bytes
     body = await bodies.read(request, DOCUMENTS_IN.max_bytes)
     if kind == JSON:
         said = _fields(DocumentBody, bodies.parsed(body), query)
-        return PurePath("document"), said.text.encode(errors="replace"), "markdown", said
+        return UNNAMED, said.text.encode(errors="replace"), "markdown", said
     if kind != FORM:
-        return PurePath("document"), body, TYPES[kind], query
+        return UNNAMED, body, TYPES[kind], query
     return await _form(request, body, query)
 
 
@@ -235,7 +244,7 @@ async def _form(
             raise Problem(422, "file: there is no file of this name in the form; send the document as the part `file`")
         said = _fields(DocumentFields, {name: text for name, text in form.items() if name != "file"}, query)
         stated = (file.content_type or "").partition(";")[0].strip().lower()
-        name = PurePath(PurePath(file.filename or "document").name[:NAME_CHARS] or "document")
+        name = PurePath(PurePath(file.filename or "").name[:NAME_CHARS] or UNNAMED)
         suffix = documents.SUFFIXES.get(name.suffix.lower())
         return name, await file.read(), suffix or TYPES.get(stated), said
     finally:

@@ -200,6 +200,33 @@ def test_a_dry_run_says_what_would_be_sent_and_why_not_the_rest(folder, monkeypa
     assert (lines[-1]["documents"], lines[-1]["skipped"], lines[-1]["dry_run"]) == (2, 1, True)
 
 
+def test_a_file_that_is_named_has_its_name_as_id_and_one_of_a_folder_its_place(folder, monkeypatch):
+    monkeypatch.setattr(run, "DocumentProcess", Reader)
+    (folder / "sub" / "a.md").write_text("# Outras\n\nDez dias.")
+    [of_top, _, of_sub] = told(dry_run(str(folder), "--json"))
+    assert of_top != of_sub
+    named = [told(dry_run(str(folder / place), "--json")) for place in ("a.md", "sub/a.md")]
+    assert named[0] == named[1] == [documents.id_of_file("a.md", "default")]
+    assert told(dry_run(str(folder / "a.md"), "--json", "--tenant", "acme")) != named[0]
+
+
+def test_a_file_that_is_there_by_its_place_stays_that_document(folder):
+    path = folder / "a.md"
+    options = run.IngestOptions("default", {"document_id": None}, None, False, False)
+    known = KnownDocuments()
+    assert run.IngestRun(options)._id_of(FoundFile(path, named=True), known) == documents.id_of_file("a.md", "default")
+    [before] = prepared(path)
+    known.note(Record(before.topic, 0, 0, 0, before.key, before.value, ()))
+    options.ids.clear()
+    assert run.IngestRun(options)._id_of(FoundFile(path, named=True), known) == before.name
+    assert options.ids == {path: before.name}
+
+
+def told(ended: Result) -> list[str]:
+    lines = [json.loads(line) for line in ended.stdout.splitlines()]
+    return [line["document_id"] for line in lines if "document_id" in line]
+
+
 class Reader(Reading):
     def close(self) -> None:
         """Nothing to end."""

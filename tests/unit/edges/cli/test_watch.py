@@ -78,15 +78,15 @@ def test_an_interrupt_ends_it_and_what_is_deleted_is_forgotten_only_by_the_flag(
     monkeypatch.setattr(watch.time, "sleep", sleep)
     monkeypatch.setattr(watch.clients, "run", lambda wish: (forgotten.append(wish), wish.close()))
     forgotten: list[Any] = []
-    watch.follow([str(tmp_path)], send, lambda gone: watch.tell_gone(gone, "acme", None, "host:1", forgets=False))
+    watch.follow([str(tmp_path)], send, lambda gone: watch.tell_gone(gone, "acme", {}, "host:1", forgets=False))
     said = capsys.readouterr()
     assert sent == [(["a.md"], True)]
     assert "a.md is deleted; it stays remembered: `fathom forget a.md-" in said.out
     assert "watching ended" in said.err
     assert not forgotten
-    watch.tell_gone([tmp_path / "a.md"], "acme", None, "host:1", forgets=True)
+    watch.tell_gone([tmp_path / "a.md"], "acme", {tmp_path / "a.md": "of-its-name"}, "host:1", forgets=True)
     assert len(forgotten) == 1
-    assert "is deleted, and a.md-" in capsys.readouterr().out
+    assert "is deleted, and of-its-name forgotten" in capsys.readouterr().out
 
 
 def test_the_flag_of_deletion_alone_is_wrong_use(tmp_path: Path):
