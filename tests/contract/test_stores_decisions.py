@@ -1,7 +1,10 @@
 """What was decided in a stretch of time, on the twin, on the embedded graph and on a Neo4j server."""
 
+import asyncio
+import threading
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,8 +12,13 @@ import pytest
 from agents.core.conversation.erasure import Erasure
 from agents.ports.graph import Asker, DecisionMade
 from schemas.base import Conversation
+from schemas.chat import Role
 from schemas.depth import DepthLevel
 from schemas.envelope import Received
+from streams.stores.graph.document_reads import DOCUMENTS
+from streams.stores.graph.embedded.engine import EmbeddedGraph
+from streams.stores.graph.embedded.reads import READS
+from streams.stores.graph.embedded.tables import GraphTables
 from streams.stores.graph.event_rows import decision_rows, turn_rows
 from streams.stores.graph.rows import NodeInsert, batch
 from streams.stores.tenant import node_id
@@ -194,3 +202,40 @@ def test_of_a_node_that_an_earlier_version_shared_nobody_gets_what_another_said(
     erase(kit, "c2")
     assert kit.nodes("Message") == []
     assert [each["id"] for each in kit.nodes("CDCDecision")] == ["acme|d2"]
+
+
+def test_messages_without_a_pack_are_those_of_users_newest_first(kit: Kit) -> None:  # noqa: F811
+    def unanswered(number: int, **fields: Any) -> Received[Any]:
+        said = turn(number, **({"tenant": fields.pop("tenant")} if "tenant" in fields else {}))
+        return said._replace(event=said.event.model_copy(update={"pack": False, **fields}))
+
+    kit.write(turn(2), unanswered(4), unanswered(6, user_id="bia"), unanswered(8, role=Role.ASSISTANT))
+    kit.write(unanswered(4, tenant="beta"))
+
+    def found(tenant: str = "acme", whose: Asker = ALL, since=NOON) -> list[str]:
+        asked = kit.store.unanswered(tenant, whose=whose, since=since, as_of=LATER, limit=10)
+        return [each.message_id for each in kit.run(asked)]
+
+    assert found() == ["m6", "m4"]
+    assert found(since=at(5)) == ["m6"]
+    assert found(whose=Asker("web", "ana")) == ["m4"]
+    assert found(whose=Asker("app")) == []
+    assert (found("beta"), found("gama")) == (["m4"], [])
+
+
+def test_a_list_of_the_embedded_graph_is_read_off_the_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten thousand documents held it up for most of a second, and every answer with it."""
+    moved = threading.Event()
+
+    def read(tables: GraphTables, asked: Any) -> list[Any]:
+        assert moved.wait(10), "the loop waits for the list"
+        return []
+
+    async def story() -> None:
+        store = EmbeddedGraph(tmp_path)
+        asyncio.get_running_loop().call_later(0.05, moved.set)
+        assert await store.documents("acme", as_of=LATER, limit=10) == ()
+        await store.close()
+
+    monkeypatch.setitem(READS, DOCUMENTS, read)
+    asyncio.run(story())

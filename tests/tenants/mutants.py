@@ -16,7 +16,7 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
 
-from streams.stores.graph import cognition_queries, cypher, document_reads, queries, schema
+from streams.stores.graph import cognition_queries, cypher, decision_reads, document_reads, queries, schema
 from tests.checkout import ROOT
 
 # Where tenants are read to choose what is shown or where it is kept. The command line only passes on what a user says.
@@ -207,7 +207,7 @@ def read_texts() -> dict[str, str]:
 
 def query_texts() -> dict[str, str]:
     """The texts of `queries` by name; what begins with an underscore is a part of others."""
-    named = {**vars(queries), **vars(cognition_queries), **vars(document_reads)}
+    named = {**vars(queries), **vars(cognition_queries), **vars(document_reads), **vars(decision_reads)}
     found = {name: text for name, text in named.items() if name.isupper() and not name.startswith("_")}
     return {name: text for name, text in found.items() if isinstance(text, str)}
 

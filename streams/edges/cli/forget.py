@@ -53,12 +53,7 @@ def forget(
     user: Annotated[
         str | None, typer.Option("--user", help="Erase every conversation this user spoke in; reads the whole log.")
     ] = None,
-    client: Annotated[
-        str,
-        typer.Option(
-            "--client", help="Of the conversation: the application; its tenant, too, unless --tenant says one."
-        ),
-    ] = "default",
+    client: Annotated[str, typer.Option("--client", help="Of the conversation: the application.")] = "default",
     broker: Broker = None,
     tenant: Annotated[
         str | None, typer.Option("--tenant", help="Whose memory. Default: default; of a conversation, the client.")
@@ -74,15 +69,7 @@ def forget(
         )
     bootstrap = clients.bootstrap_of(broker, writes=not dry_run)
     if document is not None:
-        clients.run(known.check_document(bootstrap, tenant or DEFAULT_TENANT, document))
-        if dry_run:
-            if as_json:
-                print_json(DocumentMeant(dry_run=True, document_id=document))
-            else:
-                print(f"would forget {document}")
-            return
-        prepared = records.of_fields(DOCUMENTS_IN, {"document_id": document, "deleted": True}, Identity(tenant))
-        send.send_one(prepared, bootstrap, as_json=as_json)
+        _forget_document(bootstrap, tenant, document, dry_run=dry_run, as_json=as_json)
         return
     whose = tenant or (client if user is None else DEFAULT_TENANT)
     named = Conversation(tenant=whose, client_id=client, conversation_id=conversation) if conversation else None
@@ -92,6 +79,17 @@ def forget(
         print_json(ConversationsErased(dry_run=dry_run, conversations=rows(erased)))
     else:
         print(_as_text(erased, dry_run=dry_run))
+
+
+def _forget_document(bootstrap: str, tenant: str | None, document: str, *, dry_run: bool, as_json: bool) -> None:
+    clients.run(known.check_document(bootstrap, tenant or DEFAULT_TENANT, document))
+    if not dry_run:
+        prepared = records.of_fields(DOCUMENTS_IN, {"document_id": document, "deleted": True}, Identity(tenant))
+        send.send_one(prepared, bootstrap, as_json=as_json)
+    elif as_json:
+        print_json(DocumentMeant(dry_run=True, document_id=document))
+    else:
+        print(f"would forget {document}")
 
 
 async def _wanted(bootstrap: str, tenant: str, named: Conversation | None, user: str | None) -> list[Conversation]:

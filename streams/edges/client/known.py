@@ -13,6 +13,7 @@ from typing import Any
 
 from aiokafka import ConsumerRecord
 
+from agents.core.quarantine.sources import Quarantines
 from schemas import codec
 from schemas.base import Conversation
 from schemas.chat import AskPayload, ChatMessage, Role, Turn
@@ -24,6 +25,7 @@ from schemas.topics import (
     MEMORY_CLAIMS,
     MEMORY_CONSULTATIONS,
     MEMORY_ERASURES,
+    MEMORY_QUARANTINES,
     MESSAGES_IN,
     Topic,
 )
@@ -227,4 +229,19 @@ async def _check(
         found, whole = await search(bootstrap, topic, tenant, named, fits, seconds, key)
     if whole and not found:
         raise UnknownId(sentence)
+    return found
+
+
+async def in_force(bootstrap: str) -> Quarantines:
+    """The quarantines of all tenants, as the log has them."""
+    found = Quarantines()
+    partitions = clients.partitions_of(await clients.partition_counts(bootstrap), [MEMORY_QUARANTINES.name])
+    async with clients.reading(bootstrap, partitions, wait_ms=PROMPT_MS) as consumer:
+        ranges = await log_reader.bounds(consumer, MEMORY_QUARANTINES.name, [each.partition for each in partitions])
+        async for batch in log_reader.batches(consumer, ranges):
+            for record in batch:
+                try:
+                    found.apply(codec.decode_record(MEMORY_QUARANTINES, record))
+                except Undecodable:
+                    continue
     return found

@@ -2,8 +2,10 @@
 
 import asyncio
 import time
+from collections.abc import Callable
 from contextlib import aclosing
 from datetime import datetime
+from typing import Literal
 
 from pydantic import AwareDatetime
 
@@ -20,13 +22,14 @@ MAX_DOCUMENTS = 10_000
 
 
 class DocumentShown(Value):
-    """A document as it was sent last; `passages` are those of its newest version."""
+    """A document as it was sent last; `passages` are those of its newest version, in no pack while `quarantined`."""
 
     document_id: Id
     title: str
     uri: Absent[str] = None
     passages: int
     recorded_at: AwareDatetime
+    quarantined: Absent[Literal[True]] = None
 
 
 class DocumentsShown(Value):
@@ -58,9 +61,19 @@ class UsesShown(Value):
 
 
 async def documents(
-    reader: DocumentLister, tenant: str, *, words: str, offset: int, limit: int, now: datetime
+    reader: DocumentLister,
+    tenant: str,
+    *,
+    words: str,
+    offset: int,
+    limit: int,
+    now: datetime,
+    is_hidden: Callable[[str], bool],
 ) -> DocumentsShown:
-    """A page of the documents whose titles, addresses or ids have all the words; raises `Unavailable`."""
+    """A page of the documents whose titles, addresses or ids have all the words; `is_hidden` says which by their ids.
+
+    Raises `Unavailable`.
+    """
     found = await reader.documents(tenant, as_of=now, limit=MAX_DOCUMENTS + 1)
     complete = len(found) <= MAX_DOCUMENTS
     wanted = fold(words).split()
@@ -78,6 +91,7 @@ async def documents(
             uri=each.uri,
             passages=passages.get(each.document_id, 0),
             recorded_at=each.recorded_at,
+            quarantined=is_hidden(each.document_id) or None,
         )
         for each in page
     )

@@ -3,13 +3,24 @@
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
 from agents.ports.graph import Asker, ClaimContested, DecisionMade, DecisionTrace
 from agents.ports.memories import UnansweredMessage
 from streams.stores.graph import items, queries
 from streams.stores.graph.rows import Found
 from streams.stores.tenant import natural_id, node_id
+
+# The messages of an import, and of who wants to be remembered only: no decision has their conversation.
+UNANSWERED: Final = """
+    MATCH (m:Message)
+    WHERE m.tenant_id = $tenant AND m.pack = false AND m.role = 'user'
+      AND m.created_at >= $since AND m.created_at <= $as_of
+      AND ($client_id = '' OR m.client_id = $client_id) AND ($user_id = '' OR m.user_id = $user_id)
+    RETURN m.id AS id, m.message_id AS message_id, m.conversation_id AS conversation_id, m.client_id AS client_id,
+           m.user_id AS user_id, m.created_at AS created_at, m.content AS content
+    ORDER BY m.created_at DESC, m.id
+    LIMIT $limit"""
 
 
 class DecisionReads:
@@ -26,7 +37,7 @@ class DecisionReads:
         self, tenant: str, *, whose: Asker, since: datetime, as_of: datetime, limit: int
     ) -> tuple[UnansweredMessage, ...]:
         """The messages of users that no pack was made for, newest first."""
-        found = await self._read(queries.UNANSWERED, tenant, _within(whose, since, as_of, limit))
+        found = await self._read(UNANSWERED, tenant, _within(whose, since, as_of, limit))
         return tuple(
             UnansweredMessage(
                 row["message_id"], row["conversation_id"], row["client_id"], row["user_id"], row["created_at"],

@@ -153,17 +153,6 @@ DECISIONS_MADE: Final = """
     ORDER BY d.created_at DESC, d.id
     LIMIT $limit"""
 
-# The messages of an import, and of who wants to be remembered only: no decision has their conversation.
-UNANSWERED: Final = """
-    MATCH (m:Message)
-    WHERE m.tenant_id = $tenant AND m.pack = false AND m.role = 'user'
-      AND m.created_at >= $since AND m.created_at <= $as_of
-      AND ($client_id = '' OR m.client_id = $client_id) AND ($user_id = '' OR m.user_id = $user_id)
-    RETURN m.id AS id, m.message_id AS message_id, m.conversation_id AS conversation_id, m.client_id AS client_id,
-           m.user_id AS user_id, m.created_at AS created_at, m.content AS content
-    ORDER BY m.created_at DESC, m.id
-    LIMIT $limit"""
-
 CORRECTIONS_MADE: Final = """
     MATCH (k:Correcao)
     WHERE k.tenant_id = $tenant AND k.id IS NOT NULL AND k.created_at >= $since AND k.created_at <= $as_of

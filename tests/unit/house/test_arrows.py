@@ -132,7 +132,7 @@ ARROWS: Mapping[str, str] = {
         streams.topology streams.views""",
     "streams.edges.console": "streams.web_pages",
     "streams.edges.client": """agents.core.assessment agents.core.depth agents.core.documents agents.core.packs
-        agents.errors agents.ports agents.stages streams.config
+        agents.core.quarantine agents.errors agents.ports agents.stages streams.config
         streams.kafka streams.models streams.policies streams.runtime streams.telemetry""",
     "streams.edges.client.persons": """agents.core.conversation streams.edges.client streams.encryption streams.kafka
         streams.stores.keys""",
@@ -175,8 +175,8 @@ ARROWS: Mapping[str, str] = {
         streams.replay streams.runtime streams.runtime.layout streams.topology""",
     "streams.edges.cli.cluster": """streams.config streams.edges.cli streams.edges.client streams.kafka
         streams.runtime.layout""",
-    "streams.edges.cli.quarantine": """agents.core.quarantine streams.edges.cli streams.edges.client streams.kafka
-        streams.replay streams.usage""",
+    "streams.edges.cli.quarantine": """agents.core.quarantine streams.edges.cli streams.edges.client streams.replay
+        streams.usage""",
     "streams.edges.cli.doctor": """agents.errors streams.config streams.edges.canary streams.edges.cli
         streams.edges.client streams.edges.operations streams.encryption streams.kafka streams.replay streams.runtime
         streams.stores.graph streams.stores.remote streams.stores.seen streams.topology""",
@@ -184,8 +184,8 @@ ARROWS: Mapping[str, str] = {
     "streams.edges.cli.ingest": """agents.core.documents agents.errors agents.ports streams.documents streams.edges.cli
         streams.edges.client streams.imports streams.kafka streams.runtime""",
     "streams.edges.cli.replay": """agents.core.caching streams.config streams.dependencies streams.edges.cli
-        streams.edges.cli.quarantine streams.edges.client streams.edges.operations streams.kafka
-        streams.replay streams.runtime streams.stores streams.views""",
+        streams.edges.client streams.edges.operations streams.kafka streams.replay streams.runtime
+        streams.stores streams.views""",
     "streams.__main__": "streams.edges.cli streams.version",
 }
 

@@ -46,7 +46,8 @@ def documents(
 ) -> None:
     """The documents, the newest first."""
     found = answer_of_up(broker, "GET", "/documents", {"q": words, "limit": limit, "offset": offset})
-    _show(found, "documents", "{recorded_at:.16}  {document_id}  passages: {passages}  {title}", as_json)
+    shape = "{recorded_at:.16}  {document_id}  passages: {passages}{hidden}  {title}"
+    _show(found, "documents", shape, as_json)
 
 
 @app.command()
@@ -67,7 +68,8 @@ def _show(found: dict[str, Any], what: str, shape: str, as_json: bool) -> None:
         print_json(found)
         return
     for each in found[what]:
-        print(printable(shape.format_map({"title": "", **each})))
+        hidden = ", quarantined" if each.get("quarantined") else ""
+        print(printable(shape.format_map({"title": "", "hidden": hidden, **each})))
     if not found[what]:
         print("none of them" if found.get("total") else f"no {what}")
     elif len(found[what]) < found.get("total", 0):

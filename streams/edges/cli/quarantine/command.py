@@ -16,6 +16,7 @@ from streams.edges.cli.quarantine import lines, sources
 from streams.edges.cli.quarantine.sources import QuarantineOrder
 from streams.edges.client import clients
 from streams.edges.client.errors import FAILURE, USAGE, CommandFailed
+from streams.edges.client.known import in_force
 from streams.edges.client.standard_output import print_json
 from streams.usage.members import placed
 
@@ -78,7 +79,7 @@ def quarantine(
 @app.command("list")
 def list_(tenant: Tenant = DEFAULT_TENANT, broker: Broker = None, as_json: Json = False) -> None:
     """What is quarantined, since when, by whom, and why."""
-    found = clients.run(sources.in_force(clients.bootstrap_of(broker))).of(tenant)
+    found = clients.run(in_force(clients.bootstrap_of(broker))).of(tenant)
     if as_json:
         print_json(lines.QuarantinesShown(quarantines=[lines.as_fields(each) for each in found]))
     else:
@@ -109,7 +110,7 @@ def _source(source: str | None, client: str) -> SourceName:
 
 
 async def _report(bootstrap: str, tenant: str, source: SourceName) -> "UsageReport":
-    known = {each.source: each for each in (await sources.in_force(bootstrap)).of(tenant)}.get(source)
+    known = {each.source: each for each in (await in_force(bootstrap)).of(tenant)}.get(source)
     if known is None:
         await sources.look_up(bootstrap, tenant, source)
     return await _used(bootstrap, tenant, known or _planned(source))
@@ -117,7 +118,7 @@ async def _report(bootstrap: str, tenant: str, source: SourceName) -> "UsageRepo
 
 async def _change(bootstrap: str, wish: _Wish) -> None:
     order = wish.order
-    known = {each.source: each for each in (await sources.in_force(bootstrap)).of(order.tenant)}.get(order.source)
+    known = {each.source: each for each in (await in_force(bootstrap)).of(order.tenant)}.get(order.source)
     if wish.lift:
         await _lift(bootstrap, wish, known)
         return

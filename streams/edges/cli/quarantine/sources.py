@@ -9,10 +9,9 @@ from uuid import uuid4
 
 from aiokafka import AIOKafkaProducer
 
-from agents.core.quarantine.sources import Quarantines, SourceName
+from agents.core.quarantine.sources import SourceName
 from schemas import codec
 from schemas.base import derive, entity_key
-from schemas.codec import Undecodable
 from schemas.envelope import Envelope, Outgoing
 from schemas.learning import QuarantineChanged, QuarantinedMessage, SourceKind
 from schemas.memory import AuditDecision
@@ -24,11 +23,9 @@ from schemas.topics import (
     MEMORY_QUARANTINES,
     Topic,
 )
-from streams.edges.client import clients, known
+from streams.edges.client import known
 from streams.edges.client.errors import USAGE, CommandFailed, nearest
 from streams.edges.client.known import UnknownId
-from streams.kafka import log_reader
-from streams.kafka.clients import PROMPT_MS
 
 KINDS: tuple[SourceKind, ...] = get_args(SourceKind)
 URN = "urn:fathom:cli"
@@ -96,21 +93,6 @@ def _is_of(source: SourceName, event: Any, name: str) -> bool:
     if source.kind == "feed":
         return name.startswith(source.id)
     return name == source.id and source.client_id in (None, getattr(event, "client_id", None))
-
-
-async def in_force(bootstrap: str) -> Quarantines:
-    """The quarantines of all tenants, as the log has them."""
-    found = Quarantines()
-    partitions = clients.partitions_of(await clients.partition_counts(bootstrap), [MEMORY_QUARANTINES.name])
-    async with clients.reading(bootstrap, partitions, wait_ms=PROMPT_MS) as consumer:
-        ranges = await log_reader.bounds(consumer, MEMORY_QUARANTINES.name, [each.partition for each in partitions])
-        async for batch in log_reader.batches(consumer, ranges):
-            for record in batch:
-                try:
-                    found.apply(codec.decode_record(MEMORY_QUARANTINES, record))
-                except Undecodable:
-                    continue
-    return found
 
 
 @dataclass(frozen=True, slots=True)

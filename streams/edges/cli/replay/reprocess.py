@@ -9,13 +9,13 @@ from schemas.topics import MESSAGES_IN
 from streams.config import ConfigError, Settings
 from streams.edges.cli.config import settings_of
 from streams.edges.cli.progress import Progress, note
-from streams.edges.cli.quarantine import sources
 from streams.edges.cli.replay.orders import ReplayOrder, ReprocessOptions
 from streams.edges.cli.replay.rebuild import show_plan
 from streams.edges.cli.replay.runs import show
 from streams.edges.cli.replay.starts import exported
 from streams.edges.client import clients
 from streams.edges.client.errors import CONFIG, OK, USAGE, CommandFailed
+from streams.edges.client.known import in_force
 from streams.edges.operations.replays import changed_settings
 from streams.kafka.clients import MAX_BATCH_BYTES
 from streams.kafka.security import security_of
@@ -79,7 +79,7 @@ async def _executed(
             opened(bootstrap, security_of(settings[0])) as fresh,
         ):
             sink = Sink(producer, asked)
-            hidden = await sources.in_force(bootstrap) if options.hidden_now else None
+            hidden = await in_force(bootstrap) if options.hidden_now else None
             run = Reprocessing(memory, order.selection, sink.write, MaxRate(options.max_rate).wait, hidden)
             if options.resume:
                 try:

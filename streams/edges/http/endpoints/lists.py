@@ -11,6 +11,7 @@ from starlette.requests import Request
 from agents.ports.graph import Asker
 from agents.ports.memories import RememberedReader
 from schemas.base import Id
+from streams.edges.client.known import in_force
 from streams.edges.http.endpoints.graph import GRAPH_PROBLEMS, graph_of, reading_graph
 from streams.edges.http.openapi import READ_PROBLEMS, problems
 from streams.edges.http.routes import LoggedRoute
@@ -94,10 +95,12 @@ def _add_documents(
         """All of them, whoever may read them: a token of one user is refused."""
         grant = grant_of(request)
         check_application(grant, "the list of documents")
-        with reading_graph():
+        graph = graph_of(reader)
+        with reading_graph(), looking_up():
+            hidden = (await in_force(sender.exchange.bootstrap())).hidden(grant.tenant)
             return await documents(
-                graph_of(reader), grant.tenant, words=query.q, offset=query.offset, limit=query.limit,
-                now=datetime.now(UTC),
+                graph, grant.tenant, words=query.q, offset=query.offset, limit=query.limit, now=datetime.now(UTC),
+                is_hidden=hidden.has_document,
             )  # fmt: skip
 
     @router.get(

@@ -5,7 +5,7 @@ from itertools import islice, takewhile
 from operator import itemgetter
 from typing import Any
 
-from streams.stores.graph import queries
+from streams.stores.graph import decision_reads, queries
 from streams.stores.graph.embedded.tables import GraphTables, Node
 
 Asked = Mapping[str, Any]
@@ -95,7 +95,7 @@ def _is_of(node: Node, asked: Asked, user: str) -> bool:
 
 DECIDING: dict[str, Callable[[GraphTables, Asked], Sequence[Node]]] = {
     queries.DECISIONS_MADE: _decisions,
-    queries.UNANSWERED: _unanswered,
+    decision_reads.UNANSWERED: _unanswered,
     queries.CORRECTIONS_MADE: _corrections,
     queries.QUESTIONS: _questions,
     queries.DECISION_ON: _decision_on,

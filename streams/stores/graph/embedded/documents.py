@@ -14,7 +14,8 @@ Asked = Mapping[str, Any]
 
 def _documents(tables: GraphTables, asked: Asked) -> Sequence[Node]:
     found = tables.keyed("Document", asked["tenant"], asked["as_of"])
-    return [*islice((node for node in found if node["title"] and _has_passages(tables, node)), asked["limit"])]
+    has = (node for node in found if node["title"] and _has_passages(tables, node))
+    return [*islice(has, asked["limit"])]
 
 
 def _passages(tables: GraphTables, asked: Asked) -> Sequence[Node]:
@@ -29,8 +30,7 @@ def _passages(tables: GraphTables, asked: Asked) -> Sequence[Node]:
 
 
 def _has_passages(tables: GraphTables, node: Node) -> bool:
-    passages = tables.keyed("Chunk", node["tenant_id"], document_id=natural_id(node["id"]))
-    return next(passages, None) is not None
+    return tables.has("Chunk", node["tenant_id"], document_id=natural_id(node["id"]))
 
 
 DOCUMENTS: dict[str, Callable[[GraphTables, Asked], Sequence[Node]]] = {

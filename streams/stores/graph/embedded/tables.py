@@ -81,6 +81,7 @@ REMOVE_KEY = "DELETE FROM found WHERE key = ? AND value = ? AND at = ? AND node 
 KEYED = """
     SELECT f.at, n.id, n.tenant, n.body FROM found f CROSS JOIN node n ON n.number = f.node
     WHERE f.key = ? AND f.value = ? AND f.at <= ? ORDER BY f.at DESC, f.node DESC"""
+HAS = "SELECT 1 FROM found WHERE key = ? AND value = ? LIMIT 1"
 FROM_STARTS = """
     SELECT s.id, s.tenant, s.body, l.body, e.id, e.tenant, e.body
     FROM json_each(?) i CROSS JOIN node s ON s.label = ? AND s.id = i.value
@@ -178,6 +179,11 @@ class GraphTables:
         with closing(self._file.execute(KEYED, (key, key_value(tenant, by.values()), at))) as found:
             for _, same in groupby(found, key=itemgetter(0)):
                 yield from (_node(*row[1:]) for row in sorted(same, key=itemgetter(1)))
+
+    def has(self, label: str, tenant: str, **by: str) -> bool:
+        """Whether a tenant has a node with these properties, which are some of `KEYS`; none is read."""
+        key = self._numbers[key_name(label, tuple(by))]
+        return self._file.execute(HAS, (key, key_value(tenant, by.values()))).fetchone() is not None
 
     def joined(
         self, kind: str, *, starts: Collection[str] = (), ends: Collection[str] = ()

@@ -6,10 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 
 from agents.core.documents.knowledge import knowledge_of
+from agents.core.quarantine.sources import Quarantines
 from schemas.chat import Role
+from schemas.learning import QuarantineChanged
 from schemas.memory import DocumentSubmitted
+from streams.edges.http.endpoints import lists
 from streams.stores.graph.embedded.engine import EmbeddedGraph
 from tests.builders.http_server import HEADERS, WHOLE, Echo, app_of, settings_of
 from tests.contract.test_stores_graph import received
@@ -106,6 +110,32 @@ def test_users_are_listed_by_their_last_use_with_what_they_asked(tmp_path: Path)
     assert ([each["user_id"] for each in only["users"]], only["total"]) == (["ana"], 1)
     assert [each["user_id"] for each in listed(tmp_path, graph(*rows), "/users").json()["users"]] == ["ana"]
     assert listed(tmp_path, graph(*rows), "/users", BETA).json()["users"] == []
+
+
+@pytest.fixture(autouse=True)
+def quarantined(monkeypatch: pytest.MonkeyPatch) -> Quarantines:
+    """What is quarantined, which stands in the log."""
+    found = Quarantines()
+
+    async def in_force(_: str) -> Quarantines:
+        return found
+
+    monkeypatch.setattr(lists, "in_force", in_force)
+    monkeypatch.setattr(Echo, "bootstrap", lambda _: "127.0.0.1:1", raising=False)
+    return found
+
+
+def test_a_document_that_is_quarantined_is_marked(tmp_path: Path, quarantined: Quarantines):
+    store = with_documents(("d1", "Frete"), ("feed-2", "Ação de consumo"), ("feed-3", "Multa"))
+    for kind, source in (("document", "d1"), ("feed", "feed-2")):
+        change = QuarantineChanged(
+            source_kind=kind, source_id=source, state="quarantined", asked_by="eva", reason="", issued_at=NOW
+        )
+        quarantined.apply(received(change, "acme"))
+    found = listed(tmp_path, store, "/documents", APPLICATION).json()["documents"]
+    assert {each["document_id"]: each.get("quarantined") for each in found} == {
+        "d1": True, "feed-2": True, "feed-3": None,
+    }  # fmt: skip
 
 
 def with_documents(*named: tuple[str, str], tenant: str = "acme") -> EmbeddedGraph:

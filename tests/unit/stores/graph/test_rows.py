@@ -146,7 +146,8 @@ def test_every_read_is_as_of_a_time(name):
 
 
 def test_no_query_is_built_from_values():
-    texts = ("graph.schema", "graph.cypher", "graph.queries", "graph.cognition_queries", "graph.document_reads")
+    texts = ("schema", "cypher", "queries", "cognition_queries", "document_reads", "decision_reads")
+    texts = tuple(f"graph.{each}" for each in texts)
     sources = [source for source in modules(ROOT) if source.name in texts]
     names = {name for source in sources for name in source.constants if name.isupper()}
     assert names - constant_texts(sources) == set()
