@@ -3,12 +3,10 @@
 import asyncio
 import hashlib
 import os
-import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import orjson
 from aiokafka import AIOKafkaProducer
@@ -22,6 +20,7 @@ from streams.dependencies import Dependencies
 from streams.models.open import open_models
 from streams.replay import packs, runs
 from streams.replay.exact import Headers
+from streams.replay.folders import ReplayFolder
 from streams.replay.log import Log
 from streams.replay.packs import ReplayWriter
 from streams.replay.reprocess import WRITTEN, Reprocessed, Reprocessing
@@ -79,9 +78,10 @@ async def create_topics(bootstrap: str, settings: Settings, log: Log, replay_id:
 @asynccontextmanager
 async def opened_memory(settings: Settings) -> AsyncIterator[Dependencies]:
     """Dependencies over empty stores of this process, which end with the context."""
-    with tempfile.TemporaryDirectory(prefix="fathom-replay-") as folder:
+    folder = ReplayFolder()
+    try:
         wanted = StoreSettings(
-            data_dir=Path(folder),
+            data_dir=folder.path / "stores",
             redis_url="memory://",
             embedder=settings.embedder,
             public_writable=True,
@@ -94,6 +94,8 @@ async def opened_memory(settings: Settings) -> AsyncIterator[Dependencies]:
             yield replace(dependencies(own, stores), models=models)
         finally:
             await stores.close()
+    finally:
+        folder.remove()
 
 
 class Sink:

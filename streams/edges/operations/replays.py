@@ -1,10 +1,8 @@
 """The replays of a broker, what one made otherwise, and starting one, for the command and for HTTP."""
 
 import sys
-import tempfile
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from pathlib import Path
 
 from streams import config
 from streams.child_process import ChildProcess
@@ -14,6 +12,7 @@ from streams.kafka.security import Security
 from streams.kafka.topics_admin import existing
 from streams.replay import runs
 from streams.replay.differences import MAX_ROWS, Differences, RunsCompared
+from streams.replay.folders import ReplayFolder, remove_left_over
 from streams.replay.log import opened
 from streams.replay.runs import Run
 from streams.replay.selection import Selection, new_id
@@ -81,12 +80,16 @@ def changed_settings(changed: Mapping[str, str], broker: str) -> Settings:
 
 
 class ReplayProcess:
-    """At most one reprocessing at a time, in a process of its own that ends with this one."""
+    """At most one reprocessing at a time, in a process of its own that ends with this one.
+
+    What the replays of a killed process left is removed when this one begins.
+    """
 
     def __init__(self) -> None:
         self._child = ChildProcess()
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._folder: ReplayFolder | None = None
         self._replay_id = ""
+        remove_left_over()
 
     @property
     def running(self) -> str | None:
@@ -98,7 +101,7 @@ class ReplayProcess:
         code = self._child.returncode
         if replay_id != self._replay_id or not code or self._folder is None:
             return None
-        said = (Path(self._folder.name) / "said").read_text(errors="replace").splitlines()
+        said = (self._folder.path / "said").read_text(errors="replace").splitlines()
         return next((line for line in reversed(said) if line.strip()), f"it ended with code {code}")
 
     @property
@@ -116,9 +119,9 @@ class ReplayProcess:
             raise CommandFailed(f"settings: {error}", USAGE) from None
         replay_id = new_id(datetime.now(UTC))
         if self._folder is not None:
-            self._folder.cleanup()
-        self._folder, self._replay_id = tempfile.TemporaryDirectory(prefix="fathom-replay-"), replay_id
-        folder = Path(self._folder.name)
+            self._folder.remove()
+        self._folder, self._replay_id = ReplayFolder(), replay_id
+        folder = self._folder.path
         lines = "".join(f"{name}={_quoted(value)}\n" for name, value in changed.items())
         (folder / "settings.env").write_text(lines)
         command = [sys.executable, "-P", "-m", "streams", "replay", "--mode=reprocess", "--execute", "--json"]
