@@ -84,7 +84,8 @@ class _HidingEngine(Engine):
 def is_hidden(hidden: HiddenSources, row: Found) -> bool:
     """Whether a row, or what it links, comes from a quarantined source, by its columns."""
     ids = [natural_id(row[name]) for name in NODES if row.get(name)]
-    if any(map(hidden.has_id, ids)):
+    # A correction says nothing where the value that it gave was taken back.
+    if any(map(hidden.has_id, (*ids, row.get("new_claim_id") or ""))):
         return True
     return any(_comes_from(hidden, row, prefix) for prefix in PREFIXES)
 

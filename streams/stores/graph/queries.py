@@ -127,8 +127,8 @@ CORRECTED: Final = """
     MATCH (c:Claim)<-[:CORRECTS]-(k:Correcao)
     WHERE c.id IN $ids AND c.tenant_id = $tenant AND k.tenant_id = $tenant AND k.created_at <= $as_of
       AND k.tipo <> 'formatacao' AND (k.ruling IS NULL OR k.ruling = 'retract')
-    RETURN c.id AS id, k.ruling AS ruling, k.client_id AS client_id, k.conversation_id AS conversation_id,
-           k.usuario_id AS user_id, k.message_id AS message_id"""
+    RETURN c.id AS id, k.new_claim_id AS new_claim_id, k.ruling AS ruling, k.client_id AS client_id,
+           k.conversation_id AS conversation_id, k.usuario_id AS user_id, k.message_id AS message_id"""
 
 CONSULTATION: Final = """
     MATCH (c:Consulta)

@@ -65,6 +65,33 @@ def test_what_was_said_before_holds_again_where_the_newer_value_was_taken_back(f
     assert "9002" not in text
 
 
+CORRECTIONS = {
+    ("My locker is number 12.", "No, 14."): "What is my locker number?",
+    ("Meu armário é o 12.", "Não, é o 14."): "Qual é o meu armário?",
+    ("My locker code is 12.", "Sorry, my locker code is 14."): "What is my locker code?",
+    ("Meu código do armário é 12.", None): "Qual é o meu código do armário?",
+    ("My locker code is 12.", None): "What is my locker code?",
+}
+
+
+@pytest.mark.parametrize(("said", "asked"), CORRECTIONS.items(), ids=str)
+def test_a_fact_whose_correction_was_taken_back_is_a_fact_again(
+    fathom: Pipeline, said: tuple[str, str | None], asked: str
+):
+    first, corrected = said
+    fathom.say(first, conversation="c1", headers={"user_id": "ana"})
+    fathom.clock.advance(60)
+    if corrected is None:
+        edit(fathom, known(fathom, "12"), new_value="14")
+    else:
+        fathom.say(corrected, conversation="c1", headers={"user_id": "ana"})
+    edit(fathom, known(fathom, "14"), ruling="retract")
+    pack = fathom.ask(asked, conversation="c2", headers={"user_id": "ana"})
+    assert pack.semantic is not None
+    assert ["12" in each.text for each in pack.semantic.definitions] == [True]
+    assert {value[-2:]: status for value, status in statuses(fathom).items()} == {"12": "holds", "14": "taken_back"}
+
+
 def test_a_confirmed_fact_is_the_newest_word_against_what_contested_it(fathom: Pipeline):
     fathom.say("My locker code is 7781.", conversation_id="c1")
     fathom.clock.advance(60)

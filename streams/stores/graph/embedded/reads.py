@@ -141,14 +141,24 @@ def _contradictions(tables: GraphTables, asked: Asked, *, side: str) -> Sequence
 
 
 def _corrected(tables: GraphTables, asked: Asked) -> Sequence[Node]:
-    found = _touched(tables, asked, by="CORRECTS")
-    return [each for each in found if each["tipo"] != "formatacao" and each["ruling"] in (None, "retract")]
-
-
-def _touched(tables: GraphTables, asked: Asked, *, by: str) -> Sequence[Node]:
     return [
-        {"id": claim["id"], "new": other["id"], "tipo": other.get("tipo"), "ruling": other.get("ruling")}
-        | _said_in(other, "new_")
+        {"id": claim["id"], **{name: other.get(name) for name in ("ruling", "new_claim_id")}, **_said_in(other, "")}
+        for claim, other in _touched(tables, asked, by="CORRECTS")
+        if other.get("tipo") != "formatacao" and other.get("ruling") in (None, "retract")
+    ]
+
+
+def _superseded(tables: GraphTables, asked: Asked) -> Sequence[Node]:
+    return [
+        {"id": claim["id"], "new": other["id"], **_said_in(other, "new_")}
+        for claim, other in _touched(tables, asked, by="SUPERSEDES")
+    ]
+
+
+def _touched(tables: GraphTables, asked: Asked, *, by: str) -> Sequence[tuple[Node, Node]]:
+    """Claims, each with what replaces or corrects it."""
+    return [
+        (claim, other)
         for other, _, claim in tables.joined(by, ends=asked["ids"])
         if claim["tenant_id"] == other["tenant_id"] == asked["tenant"] and other["created_at"] <= asked["as_of"]
     ]
@@ -233,7 +243,7 @@ READS: dict[str, Read] = {
     queries.CLAIMS_BY_ID: partial(_by_id, label="Claim"),
     queries.CONTRADICTED_BY: partial(_contradictions, side="ends"),
     queries.CONTRADICTING: partial(_contradictions, side="starts"),
-    queries.SUPERSEDED: partial(_touched, by="SUPERSEDES"),
+    queries.SUPERSEDED: _superseded,
     queries.CORRECTED: _corrected,
     queries.CONSULTATION: partial(_by_id, label="Consulta"),
     queries.DECISION: partial(_by_id, label="CDCDecision"),
