@@ -1,15 +1,18 @@
 """The search of past turns, as packs and cognition make it: whose are seen, which may answer, which were replaced."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from agents.core.language import interrogatives
-from agents.core.retrieval import evidence, turn_answers, turn_currency
+from agents.core.retrieval import evidence, turn_answers, turn_currency, turn_facts
 from agents.core.retrieval.acts import Act, Fact, acts, mentions
 from agents.core.retrieval.evidence import JudgedHit
 from agents.core.retrieval.turn_currency import Mark, PastTurn
 from agents.core.retrieval.turn_parts import message_of
+from agents.errors import Unavailable
+from agents.ports.graph import GraphReader
 from agents.ports.passages import Hit, Passage, PassageIndex, PassageQuery
 from schemas.base import message_key
 
@@ -19,6 +22,8 @@ CANDIDATES = 30
 LATER, MAX_MENTIONS = 20, 12
 # The turns found that are facts which later ones may end.
 MAX_FACTS = 6
+# The claims read of the things that the turns found are about.
+MAX_CLAIMS_READ = 100
 # Of a turn about the user that shares no word with the question.
 MAX_OWN_WORDS = 7
 # Of a turn in the reason of the other.
@@ -78,6 +83,42 @@ async def as_they_hold(
     taken_back = [each.text for each in told if each.id in done and done[each.id].act == "retracts"]
     kept = [each for each in standing.values() if not _tells_any(each.hit.passage, taken_back)]
     return TurnsAsTheyHold(kept, marks, frozenset(over))
+
+
+async def as_known(
+    index: PassageIndex,
+    graph: GraphReader,
+    tenant: str,
+    query: PassageQuery,
+    found: Sequence[JudgedHit[Hit]],
+    facts: int = MAX_FACTS,
+) -> TurnsAsTheyHold:
+    """The turns as they hold now (`as_they_hold`), marked too by what is recorded of their facts."""
+    # At once: each waits for another server.
+    held, replaced = await asyncio.gather(
+        as_they_hold(index, tenant, query, found, facts),
+        _replaced(graph, tenant, query, [each.hit.passage for each in found]),
+    )
+    known = {each.hit.passage.id: replaced.get(each.hit.passage.stored_as) for each in held.turns}
+    return replace(held, marks={**{key: mark for key, mark in known.items() if mark}, **held.marks})
+
+
+async def _replaced(
+    graph: GraphReader, tenant: str, query: PassageQuery, found: Sequence[Passage]
+) -> Mapping[str, Mark]:
+    """Marks of the user's turns whose facts were replaced, by what they are stored as; none without the graph."""
+    said = [(each.text, each.lang) for each in found if each.fields.get("role") == "user"]
+    reader = query.user_id or ""
+    subjects = turn_facts.subjects(said, reader)
+    if not subjects:
+        return {}
+    try:
+        known = await graph.claims_about(
+            tenant, reader=reader, subjects=subjects, as_of=query.as_of, limit=MAX_CLAIMS_READ
+        )
+    except Unavailable:
+        return {}
+    return turn_facts.marks(query.text, query.lang, known.asserted)
 
 
 def _tells_any(passage: Passage, taken_back: Sequence[str]) -> bool:
@@ -159,7 +200,10 @@ def _link_marks(found: Sequence[Passage]) -> dict[str, Mark]:
 def past_turns(hits: Sequence[Hit]) -> list[PastTurn]:
     """The past messages among the hits."""
     found = [hit.passage for hit in hits if hit.passage.kind == "message"]
-    return [PastTurn(p.id, str(p.fields.get("role", "user")), p.text, p.lang, p.recorded_at) for p in found]
+    return [
+        PastTurn(p.id, str(p.fields.get("role", "user")), p.text, p.lang, p.recorded_at, p.conversation_id or "")
+        for p in found
+    ]
 
 
 def answering(hits: Sequence[Hit], question: str, lang: str, as_of: datetime, limit: int) -> list[JudgedHit[Hit]]:

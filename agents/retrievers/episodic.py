@@ -28,7 +28,7 @@ from agents.ports.models import Clock, TokenCounter
 from agents.ports.passages import Hit, Passage, PassageIndex
 from agents.ports.sessions import WorkingSets
 from agents.retrievers.base import RetrievalRequest, RetrievalResult, Retriever, not_shown
-from agents.turn_search import CANDIDATES, COLLECTION, TurnsAsTheyHold, as_they_hold, contests, others, past_turns
+from agents.turn_search import CANDIDATES, COLLECTION, TurnsAsTheyHold, as_known, contests, others, past_turns
 from schemas.base import derive
 from schemas.items import ConversationSummary, Item, Provenance, TimePoint
 from schemas.policy import ContextPolicy
@@ -141,11 +141,11 @@ class EpisodicRetriever(Retriever):
         asker = ask.query(1, user_id=ask.plan.user_id, kinds=("message",))
         if listed:
             told = [JudgedHit(hit, LISTED_SCORE) for hit in _own(found[0], ask)]
-            held = await as_they_hold(self._index, ask.tenant, asker, told, facts=MAX_LISTED)
+            held = await as_known(self._index, self._graph, ask.tenant, asker, told, MAX_LISTED)
             return RetrievalResult([*events, *_listed([each.hit for each in held.turns], ask, held.marks)], error)
         read = sum(len(hit.passage.text) for hits in found for hit in hits)
         kept, left_out = await beside_loop(read, partial(_judged, ask, limit, found))
-        held = await as_they_hold(self._index, ask.tenant, asker, kept)
+        held = await as_known(self._index, self._graph, ask.tenant, asker, kept)
         items = await beside_loop(read, partial(_shown, ask, held, events))
         return RetrievalResult(items, error, not_shown(self.memory, left_out))
 

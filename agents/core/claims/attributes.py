@@ -34,6 +34,8 @@ LOW_NAME = re.compile(
     r"\s*(?P<name>(?!not\b|não\b|what\b|the\b|o\b|a\b|um|an?\b)[^\W\d_][\w'-]{1,20}"
     r"(?:\s(?!(?:and|but|e|mas|i|eu|sou|tenho|from|de|na|no|i'm)\b)[^\W\d_][\w'-]{1,20}){0,2})(?=[\s,.!]|$)"
 )
+# When it holds is not what it is: `my plan is now the premium one`.
+_FREE_LEAD = re.compile(r"^(?:now|currently|agora|atualmente)\s+", re.IGNORECASE)
 _FREE_END = re.compile(r"[,;:.!?]|\s(?:mas|but|porque|because|pois)\s")
 
 
@@ -184,6 +186,9 @@ def _free(subject: Subject, form: str, text: str, low: str, place: tuple[int, in
         return Slot(subject.text, "nome", shown, subject.definite and not several, typed=False) if shown else None
     cut = _FREE_END.search(low, start, end)
     shown = text[start : cut.start() if cut else end].strip(" \t*\"'“”")
+    called = _FREE_LEAD.sub("", shown)
+    if any(name_form(called, lang) is not None for lang in _NAMES):
+        shown = called
     if form != "be" or not subject.definite or not shown or len(shown.split()) > MAX_FREE_WORDS:
         return None
     if subject_key(subject.text).owned and subject.head.lower() in words("role_heads"):

@@ -21,6 +21,7 @@ from schemas.memory import ClaimAsserted, Conflict
 SURE = 0.6
 MAX_REACH, MAX_CONFLICTS = 16, 16
 ABBREVIATED = 0.8
+OWNER, ADDRESS = "@user", "address"
 _DENIAL = re.compile(r"(?:não|not)\s+")
 
 Serial = tuple[datetime, int, int, int]
@@ -79,18 +80,40 @@ def _in_reach(new: ClaimAsserted, earlier: Sequence[ClaimAsserted]) -> list[Clai
         old.claim_id: old
         for old in earlier
         if old.attribute == new.attribute
-        and subject_key(old.subject).head == key.head
+        and (subject_key(old.subject).head == key.head or _shortens(new, old) or _shortens(old, new))
         and old.status != "retracted"
         and serial(old) < place
     }
-    named = {subject_key(old.subject).qualifiers for old in alike.values()} | {key.qualifiers}
-    only_one = len(named - {frozenset()}) == 1
-    met = [
-        old
-        for old in alike.values()
-        if _same_place(new, old, only_one=only_one and (bool(key.qualifiers) or not _left_for_another(old, earlier)))
-    ]
+    claims = (*alike.values(), new)
+    fullest = {subject_key(each.subject) for each in claims if not any(_shortens(each, other) for other in claims)}
+    full = sorted((old for old in alike.values() if _shortens(new, old)), key=serial)
+    last = subject_key(full[-1].subject) if full and _here(new, full[-1]) else None
+
+    def meant(old: ClaimAsserted) -> bool:
+        if key.owned:
+            return len(fullest) == 1 or subject_key(old.subject) == last
+        return len(fullest) == 1 and (bool(key.qualifiers) or not _left_for_another(old, earlier))
+
+    met = [old for old in alike.values() if _same_place(new, old, meant=meant(old))]
     return sorted(met, key=serial, reverse=True)[:MAX_REACH]
+
+
+def _shortens(new: ClaimAsserted, old: ClaimAsserted) -> bool:
+    """Whether a subject names in fewer words what another may be: `my budget`, `my budget for the bike`."""
+    ours, theirs = subject_key(new.subject), subject_key(old.subject)
+    if ours == theirs or ours.owned != theirs.owned or not ours.qualifiers <= {OWNER}:
+        return False
+    # An English compound ends in its head, a Portuguese one begins with it.
+    word = theirs.head.split(" ")[0 if old.lang == "pt" else -1]
+    return ours.head in (theirs.head, subject_key(word).head) and (not ours.owned or _ones_own(old))
+
+
+def _ones_own(claim: ClaimAsserted) -> bool:
+    """Whether a thing is the user's itself, and not that of another thing: `my budget`, and not `my sister's phone`."""
+    if claim.subject.startswith("user's "):
+        return claim.subject.count("'s ") == 1
+    head, _, _ = claim.subject.partition(" ")
+    return re.search(rf"\b(?:meus?|minhas?) (?:[\w-]+ )?{re.escape(flatten(head))}\b", flatten(claim.text)) is not None
 
 
 def _confirmed(
@@ -156,26 +179,30 @@ def denied(claim: ClaimAsserted) -> str | None:
     return claim.value[found.end() :] if found else None
 
 
-def _same_place(new: ClaimAsserted, old: ClaimAsserted, *, only_one: bool) -> bool:
-    """Whether two claims with one head noun share a subject; `only_one`: that head has one qualified subject."""
+def _same_place(new: ClaimAsserted, old: ClaimAsserted, *, meant: bool) -> bool:
+    """Whether two claims with one head noun share a subject; `meant`: the shorter name can be of no other subject."""
     ours, theirs = subject_key(new.subject), subject_key(old.subject)
-    if ours != theirs and ours.qualifiers and theirs.qualifiers:
+    if (ours.owned or theirs.owned) and (ours.owned != theirs.owned or new.user_id != old.user_id):
         return False
-    if (ours.owned or theirs.owned) and (ours != theirs or new.user_id != old.user_id):
-        return False
-    here = (new.client_id, new.conversation_id) == (old.client_id, old.conversation_id)
+    here = _here(new, old)
     if ours == theirs and not here:
         return ours.owned or (_names(ours, new) and _names(theirs, old))
     if ours == theirs and (ours.qualifiers or ours.owned):
         return True
-    if not here:
-        return False
     explicit = is_correction(new.text, new.lang) or announces_change(new.text)
+    if ours.owned:
+        return meant and explicit and _shortens(new, old)
+    if not here or (ours.qualifiers and theirs.qualifiers):
+        return False
     near = explicit or new.frame_id == old.frame_id
     # `o prazo` can refer to the other side's `o prazo do projeto x`; the same author may mean a new subject, as with a
     # newly qualified one: only a correction or a change makes it the same.
     answers = not ours.qualifiers and new.author != old.author
-    return near and (ours == theirs or (only_one and (explicit or answers)))
+    return near and (ours == theirs or (meant and (explicit or answers)))
+
+
+def _here(new: ClaimAsserted, old: ClaimAsserted) -> bool:
+    return (new.client_id, new.conversation_id) == (old.client_id, old.conversation_id)
 
 
 def _names(key: SubjectKey, claim: ClaimAsserted) -> bool:
@@ -215,9 +242,17 @@ def values_agree(a: ClaimAsserted, b: ClaimAsserted) -> bool:
 
 
 def _other_name(new: ClaimAsserted, old: ClaimAsserted) -> bool:
-    """Whether a user's own thing is called another: after `my plan is the basic one`, `now my plan is the premium`."""
+    """Whether a user's own thing is called another: after `my plan is the basic one`, `now my plan is the premium`.
+
+    An address is a name, in whatever form it is written.
+    """
+    ours = subject_key(new.subject)
+    if not ours.owned:
+        return False
+    if ours.head == ADDRESS:
+        return not _contains(flatten(new.value), flatten(old.value))
     form = name_form(new.value, new.lang)
-    if form is None or form != name_form(old.value, old.lang) or not subject_key(new.subject).owned:
+    if form is None or form != name_form(old.value, old.lang):
         return False
     typed = (typed_value(each) for each in (new, old))
     free = all(each is None or each.kind == "person" for each in typed)

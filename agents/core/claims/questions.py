@@ -92,9 +92,16 @@ def subjects_of(user_id: str) -> tuple[str, ...]:
 
 
 def own_claims(known: Iterable[ClaimAsserted], user_id: str, kinds: tuple[str, ...]) -> tuple[CurrentClaim, ...]:
-    """The user's current claims about themselves and their possessions, of these kinds, newest first."""
-    mine = [claim for claim in known if claim.author == "user" and claim.user_id == user_id and _is_of(claim, kinds)]
-    return resolution.offered(mine)
+    """The user's current claims about themselves and their possessions, of these kinds, newest first.
+
+    Also one that took the place of such a claim: `my address` that of `my delivery address`.
+    """
+    mine = [claim for claim in known if claim.author == "user" and claim.user_id == user_id]
+    return tuple(
+        each
+        for each in resolution.offered(mine)
+        if any(_is_of(claim, kinds) for claim in (each.claim, *each.instead_of))
+    )
 
 
 def _is_of(claim: ClaimAsserted, kinds: tuple[str, ...]) -> bool:

@@ -48,6 +48,14 @@ def offered(claims: Sequence[ClaimAsserted]) -> tuple[CurrentClaim, ...]:
     )
 
 
+def replaced(claims: Sequence[ClaimAsserted]) -> dict[str, ClaimAsserted]:
+    """What stands instead of each of the users' claims that gave way to another, by the id of the one that did."""
+    known = {claim.claim_id: claim for claim in claims}
+    given_way = _given_way([claim for claim in sorted(known.values(), key=serial) if claim.author == "user"])
+    ends = {claim_id: known.get(_end(claim_id, given_way)) for claim_id in given_way}
+    return {claim_id: end for claim_id, end in ends.items() if end is not None and end.status not in OVER}
+
+
 def _agreed(claim: ClaimAsserted) -> bool:
     return claim.status == "confirmed"
 

@@ -28,7 +28,7 @@ _YOURS_SURE = word_set("teu tua teus tuas your")
 _YOURS_UNSURE = word_set("seu sua seus suas")
 _POSSESSIVES = _MINE | _YOURS_SURE | _YOURS_UNSURE | _OURS
 _OF = word_set("de do da dos das of for para pelo pela por no na em in")
-_PREPOSITIONS = _OF | word_set("com with on at by sobre about entre between")
+_PREPOSITIONS = _OF | word_set("com with on at by to sobre about entre between")
 _ADVERBS = word_set("agora ja atualmente now currently already also tambem")
 # `o telefone dele`, `her phone`: only the conversation knows the owner.
 _SOMEBODYS = word_set("dele dela deles delas his her their its")
@@ -188,7 +188,7 @@ def subject_key(subject: str) -> SubjectKey:
     qualifiers = {
         _concept(word)
         for index, word in enumerate(rest)
-        if word not in _OF and (word not in _ARTICLES or index == len(rest) - 1)
+        if word not in _PREPOSITIONS and (word not in _ARTICLES or index == len(rest) - 1)
     }
     return SubjectKey(_concept(head), frozenset(qualifiers - {""}))
 
@@ -197,7 +197,7 @@ def _split_head(flats: list[str]) -> tuple[str, list[str]]:
     """The head noun and the rest: Portuguese heads come first, English ones last before a preposition or possessive."""
     if not flats:
         return "", []
-    stop = next((index for index, word in enumerate(flats) if word in _OF), len(flats))
+    stop = next((index for index, word in enumerate(flats) if word in _PREPOSITIONS), len(flats))
     phrase, rest = flats[:stop], flats[stop:]
     owners = [index for index, word in enumerate(phrase) if word.endswith(("'s", "'"))]
     if owners:

@@ -66,13 +66,14 @@ def _generic(lang: str) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class PastTurn:
-    """A retrieved turn: author, text and time."""
+    """A retrieved turn: author, text and time, and the conversation where it is known."""
 
     id: str
     role: str
     text: str
     lang: str
     at: datetime
+    talk: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,12 +136,33 @@ def marks(question: str, lang: str, turns: Sequence[PastTurn], context: str = ""
     """Marks of replacing and replaced turns, by id; users' turns only, since an assistant's turn replaces none."""
     asked = ValueQuestion.of(question, lang, context)
     said = sorted((turn for turn in turns if turn.role == "user"), key=lambda turn: (turn.at, turn.id))
+    pairs = [(old, new, pair) for old, new in combinations(said, 2) if (pair := replaced(old, new, asked)) is not None]
     found: dict[str, Mark] = {}
-    for old, new in combinations(said, 2):
-        if (pair := replaced(old, new, asked)) is not None:
+    for old, new, pair in pairs:
+        # After the budget of a bike and that of a trip, `my budget is now 1,200` is about the last, and in another
+        # talk about either.
+        others = [each for each, later, _ in pairs if later is new and _of_another(old, each)]
+        if not others or (old.talk == new.talk and old.at > max(each.at for each in others)):
             found[old.id] = Mark(False, pair[1], new.at)
             found[new.id] = Mark(True, pair[0], old.at)
     return found
+
+
+def _of_another(old: PastTurn, later: PastTurn) -> bool:
+    """Whether the values of two turns that a newer one may replace are those of different things of the same word."""
+    known = text.content_set(old.text, old.lang) | _generic(later.lang)
+    return any(
+        another(
+            was.things(old.lang, wide=False) & now.things(later.lang, wide=False),
+            lower(was.sentence),
+            lower(now.sentence),
+            later.lang,
+            known,
+        )
+        for was in stated(old.text, old.lang)
+        for now in stated(later.text, later.lang)
+        if was.value.kind == now.value.kind
+    )
 
 
 def replaced(old: PastTurn, new: PastTurn, asked: ValueQuestion) -> tuple[str, str] | None:

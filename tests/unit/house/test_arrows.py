@@ -48,7 +48,7 @@ ARROWS: Mapping[str, str] = {
     "agents.erasures": "agents.core.conversation agents.ports",
     "agents.document_search": "agents.ports",
     "agents.access_levels": "agents.errors agents.ports agents.core.caching",
-    "agents.turn_search": "agents.ports agents.core.language agents.core.retrieval",
+    "agents.turn_search": "agents.errors agents.ports agents.core.language agents.core.retrieval",
     "agents.scoped_memory": "agents.core.retrieval agents.core.search agents.ports",
     "agents.model_help": """agents.concurrency agents.core.assessment agents.core.claims agents.core.conversation
         agents.core.model_prompts agents.core.retrieval agents.ports""",

@@ -108,6 +108,26 @@ def test_a_corrected_fact_is_answered_with_the_new_value(fathom: Pipeline):
     assert "9002" in fathom.ask(ASKED["en"], conversation_id="c2").text
 
 
+@pytest.mark.parametrize("lang", ["en", "pt"])
+def test_the_turn_in_which_a_corrected_fact_was_said_is_marked_as_replaced(fathom: Pipeline, lang: str):
+    fathom.say(SAID[lang], conversation_id="c1")
+    edit(fathom, known(fathom, "7781"), new_value="9002")
+    pack = fathom.ask(ASKED[lang], conversation_id="c2")
+    assert pack.episodic is not None
+    [(holds, reason)] = [(item.holds, item.reason) for item in pack.episodic.relevant_events if "7781" in item.label]
+    assert holds is False
+    assert "replaced later by 9002" in reason
+
+
+def test_a_turn_is_marked_by_what_is_asked_of_it(fathom: Pipeline):
+    fathom.say("My locker code is 7781. My dog is called Rex.", conversation_id="c1")
+    edit(fathom, known(fathom, "7781"), new_value="9002")
+    for asked, holds in ((ASKED["en"], False), ("What is my dog called?", None)):
+        pack = fathom.ask(asked, conversation_id="c2")
+        assert pack.episodic is not None
+        assert [item.holds for item in pack.episodic.relevant_events if "7781" in item.label] == [holds]
+
+
 def test_taking_a_fact_back_hides_neither_turns_of_the_same_id_nor_other_facts_of_its_turn(fathom: Pipeline):
     text = "My locker code is 7781. My dog is called Rex."
     fathom.say(text, conversation="c1", message_id="1", headers={"user_id": "eve"})
