@@ -77,7 +77,9 @@ class SemanticRetriever(Retriever):
         if self._model is not None:
             left = (ask.plan.deadline_at - self._clock.now() - MODEL_MARGIN).total_seconds()
             kept, left_out = await chosen(self._model, ask.plan.query, ask.context, kept, left_out, left)
-        items = [*chain.from_iterable(each.items for each in named), *(_to_item(each, ask) for each in kept)]
+        # A fact may be both named and asked for: it is there once, as likely as by either.
+        facts = sorted(chain.from_iterable(each.items for each in named), key=lambda item: item.score)
+        items = [*{item.id: item for item in facts}.values(), *(_to_item(each, ask) for each in kept)]
         items.sort(key=lambda item: -evidence.preference(item.score, item.recorded_at, ask.plan.as_of))
         wrong = next((each.error for each in named if each.error), None)
         return RetrievalResult(items, error or wrong, not_shown(self.memory, left_out))
@@ -115,24 +117,30 @@ class SemanticRetriever(Retriever):
             ask.tenant,
             reader=ask.plan.user_id,
             terms=asked,
-            subjects=() if ask.source.selector == "claim_related_concepts" else _phrases(ask.plan.query),
+            subjects=() if ask.source.selector == "claim_related_concepts" else _subjects(ask),
             access_level=access,
             as_of=ask.plan.as_of,
             limit=limit,
-            max_claims=MAX_CLAIMS_READ,
+            max_claims=2 * MAX_CLAIMS_READ,
             shared=self._shared,
         )
         items = {item.claim_id: item for item in found.claims.claims}
         of_others = [each for each in found.claims.asserted if _is_of_another(each, ask.plan.user_id)]
         own = [each for each in found.claims.asserted if each not in of_others]
-        known = [(items[each.claim.claim_id], each, NAMED) for each in resolution.offered(own)]
-        claims = await self._standing(ask, known[:MAX_CLAIMS])
-        # Apart: what another says replaces nothing that one knows, and does not stand beside it.
-        claims += [_as_said(items[each.claim.claim_id], each) for each in resolution.offered(of_others)]
-        return [
-            *(_as_named(each) for each in found.concepts if _is_named(each, asked, ask.plan.lang)),
-            *(each for each in claims[:MAX_CLAIMS] if _is_named(each, asked, ask.plan.lang)),
+        named = partial(_is_named, asked=asked, lang=ask.plan.lang)
+        mine = questions.fully_named(own, ask.plan.user_id, ask.plan.query, ask.plan.lang)
+        known = {each.claim.claim_id: each for each in (*mine, *resolution.offered(own))}
+        wanted = {each.claim.claim_id for each in mine}
+        told = [
+            (items[name], each, NAMED)
+            for name, each in known.items()
+            if name in wanted or named(_as_knowledge(items[name], each))
         ]
+        claims = await self._standing(ask, told[:MAX_CLAIMS])
+        # Apart: what another says replaces nothing that one knows, and does not stand beside it.
+        said = (_as_said(items[each.claim.claim_id], each) for each in resolution.offered(of_others))
+        claims += filter(named, said)
+        return [*map(_as_named, filter(named, found.concepts)), *claims[:MAX_CLAIMS]]
 
     async def _user_claims(self, ask: RetrievalRequest) -> Sequence[Item]:
         """The user's claims about themselves, if asked for: the current value with its predecessor."""
@@ -204,6 +212,11 @@ def _is_named(item: Concept | Knowledge, asked: Sequence[str], lang: str) -> boo
 
 def _as_named(item: Concept | Knowledge) -> Concept | Knowledge:
     return item.model_copy(update={"score": NAMED, "reason": "the question names it"})
+
+
+def _subjects(ask: RetrievalRequest) -> list[str]:
+    """The subjects that a question may name: those of its own words, and those of the user's own things."""
+    return [*_phrases(ask.plan.query), *questions.subjects_of(ask.plan.user_id)]
 
 
 def _phrases(query: str) -> list[str]:

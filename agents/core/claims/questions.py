@@ -11,7 +11,8 @@ from functools import cache
 
 from agents.core.claims import resolution
 from agents.core.claims.resolution import CurrentClaim
-from agents.core.claims.subjects import own_subject, subject_key
+from agents.core.claims.subjects import USER, own_subject, subject_key
+from agents.core.language import text
 from agents.core.language.lexicons import lexicon
 from agents.core.language.sentences import composed, flatten, sentences
 from schemas.memory import ClaimAsserted
@@ -102,6 +103,25 @@ def own_claims(known: Iterable[ClaimAsserted], user_id: str, kinds: tuple[str, .
         for each in resolution.offered(mine)
         if any(_is_of(claim, kinds) for claim in (each.claim, *each.instead_of))
     )
+
+
+def fully_named(known: Iterable[ClaimAsserted], user_id: str, query: str, lang: str) -> tuple[CurrentClaim, ...]:
+    """The user's current claims about their possessions that a question or a search names, and asks nothing beside.
+
+    `locker code` names `my locker code`; `my sister's phone` asks for more than `my phone`.
+    """
+    asked = text.content_set(query[:MAX_CHARS], lang)
+    return tuple(
+        each
+        for each in own_claims(known, user_id, EVERYTHING)
+        if any(_names(claim, asked) for claim in (each.claim, *each.instead_of))
+    )
+
+
+def _names(claim: ClaimAsserted, asked: frozenset[str]) -> bool:
+    named = text.content_set(claim.subject, claim.lang) - text.content_set(" ".join(USER.values()), claim.lang)
+    said = text.content_set(f"{claim.subject} {claim.text}", claim.lang)
+    return bool(named) and named <= asked <= said
 
 
 def _is_of(claim: ClaimAsserted, kinds: tuple[str, ...]) -> bool:

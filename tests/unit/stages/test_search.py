@@ -72,6 +72,26 @@ def test_the_results_are_the_evidence_of_a_pack_of_a_new_conversation(fathom: Pi
     assert [result.score for result in made.results] == sorted((r.score for r in made.results), reverse=True)
 
 
+@pytest.mark.parametrize(
+    ("said", "query", "found"),
+    [
+        ("My locker code is 12.", "locker code", True),
+        ("The code of my locker is 12.", "What is the code of my locker?", True),
+        ("O código do meu armário é 12.", "código do armário", True),
+        ("Meu endereço de entrega é rua das Flores 12.", "endereço de entrega", True),
+        ("My phone number is 555-1212.", "my sister's phone number", False),
+        ("Meu telefone é 555-1212.", "telefone da minha irmã", False),
+    ],
+)
+def test_a_fact_of_ones_own_is_found_by_the_words_of_what_it_is_about(
+    fathom: Pipeline, said: str, query: str, found: bool
+) -> None:
+    fathom.say(said, conversation="c4", headers={"user_id": "eva"})
+    fathom.clock.advance(60)
+    made = searched(fathom, query, user="eva", kind="claim")
+    assert ["12" in result.text for result in made.results] == [True] * found
+
+
 def test_what_is_found_says_where_it_comes_from(fathom: Pipeline) -> None:
     made = searched(fathom)
     [document] = [result for result in made.results if result.document_id == "policy"]
