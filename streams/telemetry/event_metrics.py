@@ -65,7 +65,7 @@ PACK_PARTS = Counter(
 )
 PACK_DROPPED = Counter(
     "fathom_pack_dropped_items_total",
-    "Items found and left out of a pack: irrelevant, or no room in the budget",
+    "Items found and left out of a pack, by the reason",
     ("memory_class", "reason"),
     registry=REGISTRY,
 )

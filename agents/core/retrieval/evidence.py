@@ -99,14 +99,14 @@ def _distinct(ordered: Sequence[tuple[H, float]], limit: int) -> tuple[list[Judg
     left_out: list[JudgedHit[H]] = []
     seen: list[tuple[frozenset[str], int]] = []
     for hit, probability in ordered:
-        if len(kept) == limit:
-            left_out.append(JudgedHit(hit, probability, "budget"))
-            continue
         words = text.content_set(hit.passage.text, hit.passage.lang)
         # `is due` and `is not due` have the same content words, and are the two sides of a question.
         denials = sum(map(_negations().__contains__, text.words(hit.passage.text)))
         same = (at for at, (other, others) in enumerate(seen) if denials == others and _near_duplicates(words, other))
         at = next(same, None)
+        if at is None and len(kept) == limit:
+            left_out.append(JudgedHit(hit, probability, "limit"))
+            continue
         if at is None:
             kept.append(JudgedHit(hit, probability))
             seen.append((words, denials))

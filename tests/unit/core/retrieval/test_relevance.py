@@ -147,7 +147,14 @@ def test_no_more_is_shown_than_is_wanted() -> None:
     hits = [hit(n, 5.0 - n, f"text {n}") for n in range(5)]
     assert shown(*hits, limit=2) == ["text 0", "text 1"]
     _, left_out = evidence.worth_showing(hits, "documents", AT, 2)
-    assert [(each.hit.passage.id, each.left_out) for each in left_out] == [(f"p{n}", "budget") for n in (2, 3, 4)]
+    assert [(each.hit.passage.id, each.left_out) for each in left_out] == [(f"p{n}", "limit") for n in (2, 3, 4)]
+
+
+def test_a_copy_is_called_one_also_where_no_more_is_wanted() -> None:
+    hits = [hit(1, 5.0, LONG), hit(2, 4.0, f"{LONG}.", at=AT - timedelta(days=9)), hit(3, 3.0, "something else")]
+    kept, left_out = evidence.worth_showing(hits, "documents", AT, 1)
+    assert [each.hit.passage.id for each in kept] == ["p1"]
+    assert {each.hit.passage.id: each.left_out for each in left_out} == {"p2": "duplicate", "p3": "limit"}
 
 
 def test_each_question_of_a_message_has_a_threshold_of_its_own_and_adds_its_best_hits() -> None:

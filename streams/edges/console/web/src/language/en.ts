@@ -135,6 +135,7 @@ export const en = {
   "dropped.irrelevant": "below the floor: hardly to do with the question",
   "dropped.little_worth": "adds less than it costs",
   "dropped.in_working_set": "in the messages already",
+  "dropped.limit": "likelier ones were enough",
   "dropped.budget": "no room left",
   "dropped.duplicate": "said already",
   "dropped.access": "the user may not see it",

@@ -136,6 +136,7 @@ export const pt: Readonly<Record<Key, string>> = {
   "dropped.irrelevant": "abaixo do mínimo: quase nada a ver com a pergunta",
   "dropped.little_worth": "acrescenta menos do que custa",
   "dropped.in_working_set": "já está nas mensagens",
+  "dropped.limit": "outros mais prováveis bastaram",
   "dropped.budget": "não havia espaço",
   "dropped.duplicate": "já foi dito",
   "dropped.access": "o usuário não pode ver",
