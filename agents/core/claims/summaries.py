@@ -18,6 +18,7 @@ from agents.core.conversation.memory import ConversationTurn
 from agents.core.conversation.turn_links import repaired, standing
 from agents.core.language.dates import events_in
 from agents.core.language.interrogatives import wants_an_answer
+from agents.core.language.messages import speaker
 from agents.core.language.sentences import composed, sentences
 from agents.core.language.text import clip, content_words, fold, stem, surface_terms
 from schemas.base import Conversation, derive
@@ -34,10 +35,6 @@ REPEATS = 0.6
 # Above the maximum score of a sentence: questions are ranked after their answers.
 QUESTION = 2.0
 
-_SPEAKERS = {
-    "pt": {"user": "Usuário", "assistant": "Assistente", "system": "Sistema"},
-    "en": {"user": "User", "assistant": "Assistant", "system": "System"},
-}
 _NAMED = re.compile(r"(?<=[\w,;:)] )[A-ZÀ-Ý][\wÀ-ÿ-]+")
 _FIGURE = re.compile(r"\d")
 _MAGNITUDES = frozenset({"mil", "milhão", "milhões", "thousand", "million"})
@@ -197,13 +194,14 @@ def _alike(one: _Sentence, other: _Sentence) -> float:
 
 
 def _rendered(chosen: Sequence[_Sentence], lang: str) -> str:
-    names = _SPEAKERS.get(lang, _SPEAKERS["en"])
     lines: list[tuple[str, list[str]]] = []
     for one in chosen:
         if not lines or lines[-1][0] != one.role:
             lines.append((one.role, []))
         lines[-1][1].append(one.text)
-    return "\n".join(f"{names[role]}: {' '.join((*map(_ended, texts[:-1]), texts[-1]))}" for role, texts in lines)
+    return "\n".join(
+        f"{speaker(role, lang)}: {' '.join((*map(_ended, texts[:-1]), texts[-1]))}" for role, texts in lines
+    )
 
 
 def _ended(sentence: str) -> str:
@@ -214,8 +212,7 @@ def _ended(sentence: str) -> str:
 def _last_words(turns: Sequence[ConversationTurn], lang: str) -> str:
     """The last utterance, where no sentence has enough information."""
     said = [turn for turn in turns if turn.role != "system" and turn.content.strip()]
-    names = _SPEAKERS.get(lang, _SPEAKERS["en"])
-    return f"{names[said[-1].role]}: {_short(said[-1].content)}" if said else ""
+    return f"{speaker(said[-1].role, lang)}: {_short(said[-1].content)}" if said else ""
 
 
 def terms_of(turns: Sequence[ConversationTurn], lang: str) -> tuple[str, ...]:

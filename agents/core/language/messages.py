@@ -33,3 +33,24 @@ def lines(lang: str, key: str) -> tuple[str, ...]:
     found = catalogue(lang)[key]
     assert isinstance(found, tuple)
     return found
+
+
+def speaker(role: str, lang: str) -> str:
+    """Who speaks, at the start of a line of a summary."""
+    return message(lang, f"text.{role}").capitalize()
+
+
+def with_speakers(summary: str, lang: str) -> str:
+    """A summary with those who speak in the language of its reader: it was made in that of its talk."""
+    return "\n".join(_spoken(line, lang) for line in summary.split("\n"))
+
+
+def _spoken(line: str, lang: str) -> str:
+    who, mark, said = line.partition(": ")
+    role = _speakers().get(who)
+    return line if role is None else f"{speaker(role, lang)}{mark}{said}"
+
+
+@cache
+def _speakers() -> Mapping[str, str]:
+    return {speaker(role, lang): role for lang in LANGUAGES for role in ("user", "assistant")}

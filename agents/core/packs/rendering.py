@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from agents.core.language.citations import without_citations
 from agents.core.language.dates import shown, with_dates
-from agents.core.language.messages import message
+from agents.core.language.messages import message, with_speakers
 from schemas.items import (
     Chunk,
     ClaimItem,
@@ -76,9 +76,11 @@ def _entry(item: Item, lang: str) -> PackEntry:
             said = item.content if item.role == "user" else without_citations(item.content)
             return PackEntry(f"{_role(item.role, lang)}: {said}")
         case SessionSummaryItem():
-            return PackEntry(message(lang, "text.earlier_here", text=without_citations(item.text)))
+            said = with_speakers(without_citations(item.text), lang)
+            return PackEntry(message(lang, "text.earlier_here", text=said))
         case ConversationSummary():
-            return PackEntry(without_citations(item.text), f"{_talk(item.recorded_at, lang)}: {item.topic}")
+            said = with_speakers(without_citations(item.text), lang)
+            return PackEntry(said, f"{_talk(item.recorded_at, lang)}: {item.topic}")
         case TimePoint(kind="message"):
             role, _, said = item.label.partition(": ")
             said = with_dates(without_citations(said) if role == "assistant" else said, item.at)

@@ -119,6 +119,18 @@ def test_a_process_comes_with_its_steps_and_a_past_turn_with_its_day():
     assert "- Ana moved." in text
 
 
+@pytest.mark.parametrize(
+    ("lang", "told", "shown"),
+    [
+        ("en", "Usuário: Ana mudou.\nAssistente: Anotado.", "- User: Ana mudou.\n  Assistant: Anotado."),
+        ("pt", "User: Note: Ana moved.\nAssistant: Noted.", "- Usuário: Note: Ana moved.\n  Assistente: Noted."),
+        ("pt", "Usuário: Ana mudou.", "- Usuário: Ana mudou."),
+    ],
+)
+def test_a_summary_names_who_speaks_in_the_language_of_the_message(lang: str, told: str, shown: str):
+    assert shown in text_of(packed(D2, part(M.EPISODIC, summary("talk", told)), lang=lang))
+
+
 @pytest.mark.covers("S0-36")
 def test_both_sides_of_a_conflict_are_in_the_text_with_who_said_them():
     old, new = (
