@@ -29,13 +29,13 @@ Table = tuple[tuple[str, Any, str], ...]
 # Name, module and function (or group of functions), and the line in `fathom --help`: for a function the first
 # paragraph of its docstring.
 EVAL = (
-    ("predict", "evaluation:predict",
+    ("predict", "evaluation.command:predict",
      "Write one prediction for each line of a file, in its order; only input fields are read."),
-    ("report", "evaluation:report",
+    ("report", "evaluation.command:report",
      "Score predictions task by task and data set by data set, each figure beside what a trivial rule gets."),
-    ("packs", "evaluation:packs",
+    ("packs", "evaluation.command:packs",
      "Whether the pack of a question holds its evidence, end to end, beside plain search in as many tokens."),
-    ("answers", "evaluation:answers",
+    ("answers", "evaluation.command:answers",
      "Whether answers by cognition are right, end to end, beside plain sentences of the same length."),
 )  # fmt: skip
 AUDIT = (

@@ -13,7 +13,7 @@ from pydantic import ConfigDict, TypeAdapter
 from typing_extensions import TypedDict
 
 from schemas.json_schema import DIALECT, Untitled, plain
-from streams.edges.cli import evaluation
+from streams.edges.cli.evaluation import command as evaluation
 
 SchemaDocument = TypedDict("SchemaDocument", {"$schema": str, "$id": str, "$defs": NotRequired[dict[str, object]]})
 # It has whatever JSON Schema has.

@@ -141,6 +141,7 @@ ARROWS: Mapping[str, str] = {
     "streams.edges.operations": """agents.core.claims agents.core.language agents.ports streams.edges.client
         streams.edges.http streams.kafka streams.replay streams.runtime streams.runtime.layout streams.stage
         streams.topology streams.config streams.child_process""",
+    "streams.edges.cli.evaluation": "streams.edges.client",
     "streams.edges.cli.lists": "streams.edges.cli streams.edges.client streams.edges.operations",
     "streams.edges.cli.memory": "streams.edges.cli streams.edges.client streams.edges.operations",
     "streams.edges.cli.pages": "streams.edges.cli streams.edges.client",
@@ -162,7 +163,8 @@ ARROWS: Mapping[str, str] = {
         streams.edges.operations streams.runtime streams.telemetry streams.version streams.web_pages""",
     # The command names the modules of its verbs in a table, `demo` among them, and imports none.
     "streams.edges.cli": """agents.core.caching agents.core.assessment agents.core.language agents.core.packs
-        agents.errors streams.config streams.edges.client streams.edges.client.persons streams.edges.console
+        agents.errors streams.config streams.edges.cli.evaluation streams.edges.client streams.edges.client.persons
+        streams.edges.console
         streams.edges.http streams.edges.http.app streams.edges.mcp streams.edges.operations streams.kafka
         streams.policies streams.registry streams.replay streams.runtime streams.stage streams.telemetry
         streams.topology streams.version""",
