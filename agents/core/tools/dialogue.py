@@ -14,7 +14,8 @@ from agents.core.language.quotes import strip_quoted
 from agents.core.tools import slot_carryover
 from agents.core.tools.argument_reading import FLAGS
 from agents.core.tools.argument_types import sort_of
-from agents.core.tools.slot_carryover import NOTHING, Recalled, Used, plain
+from agents.core.tools.open_spans import plain
+from agents.core.tools.slot_carryover import NOTHING, Recalled, Used
 from schemas.tool_policy import Argument, Contract
 from schemas.tool_session import Done, Waiting
 

@@ -25,16 +25,16 @@ def _of_time() -> re.Pattern[str]:
 
 def unclaimed(text: str, claimed: Iterable[object]) -> tuple[str, ...]:
     """The names in a text that are none of the values that others have, each once."""
-    others = [f" {_plain(value)} " for value in claimed if _plain(value)]
+    others = [f" {plain(value)} " for value in claimed if plain(value)]
     found: dict[str, str] = {}
     for match in _SPAN.finditer(text):
         span = "" if _is_spoken_to(match, text) else _without_start(match, text)
-        plain = f" {_plain(span)} "
-        if not plain.strip() or _is_of_time(span) or len(span.split()) > _LONGEST:
+        own = f" {plain(span)} "
+        if not own.strip() or _is_of_time(span) or len(span.split()) > _LONGEST:
             continue
-        if any(plain in other or other in plain for other in others):
+        if any(own in other or other in own for other in others):
             continue
-        found.setdefault(plain, span)
+        found.setdefault(own, span)
     return tuple(found.values())
 
 
@@ -60,5 +60,6 @@ def _is_of_time(span: str) -> bool:
     return _of_time().fullmatch(span) is not None
 
 
-def _plain(value: object) -> str:
+def plain(value: object) -> str:
+    """The words of a value, for comparison."""
     return re.sub(r"[\W_]+", " ", str(value).lower()).strip()

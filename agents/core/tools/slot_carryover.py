@@ -23,7 +23,7 @@ from typing import Literal
 from agents.core.language.lexicons import framed
 from agents.core.tools.argument_reading import read
 from agents.core.tools.argument_types import PEOPLE, Kind, SlotType, sort_of, words_of
-from agents.core.tools.open_spans import unclaimed
+from agents.core.tools.open_spans import plain, unclaimed
 from agents.core.tools.pointed_places import places_of, points_there
 
 Source = Literal["proposal", "result", "call", "reference"]
@@ -327,8 +327,3 @@ def _distinct(values: Iterable[object]) -> tuple[object, ...]:
     for value in values:
         found.setdefault(plain(value), value)
     return tuple(found.values())
-
-
-def plain(value: object) -> str:
-    """The words of a value, for comparison."""
-    return re.sub(r"[\W_]+", " ", str(value).lower()).strip()

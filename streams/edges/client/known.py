@@ -104,12 +104,14 @@ async def search(
 
 async def erased_up_to(bootstrap: str, where: Conversation, seconds: float = SECONDS) -> int:
     """The position of messages up to which a conversation is erased; -1 for one that never was."""
-
-    def fits(one: Received[Any]) -> bool:
-        return one.conversation(one.event.client_id, one.event.conversation_id) == where
-
-    found, _ = await search(bootstrap, MEMORY_ERASURES, where.tenant, where.conversation_id, fits, seconds, where.key())
+    found, _ = await search(
+        bootstrap, MEMORY_ERASURES, where.tenant, where.conversation_id, _is_of(where), seconds, where.key()
+    )
     return max((one.event.up_to_seq for one in found), default=-1)
+
+
+def _is_of(where: Conversation) -> Callable[[Received[Any]], bool]:
+    return lambda one: one.conversation(one.event.client_id, one.event.conversation_id) == where
 
 
 def unknown_conversation(where: Conversation) -> str:
@@ -121,11 +123,7 @@ async def check_conversation(
     bootstrap: str, where: Conversation, user: str | None = None, seconds: float = SECONDS
 ) -> None:
     """Raises `UnknownId` for a conversation in which nobody spoke, or, of a user, where that one takes no part."""
-    unknown = unknown_conversation(where)
-
-    def here(one: Received[Any]) -> bool:
-        return one.conversation(one.event.client_id, one.event.conversation_id) == where
-
+    unknown, here = unknown_conversation(where), _is_of(where)
     if user is None:
         await _check(
             bootstrap, MESSAGES_IN, where.tenant, where.conversation_id, here, unknown, key=where.key(), seconds=seconds
