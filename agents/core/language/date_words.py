@@ -61,6 +61,11 @@ _AFTER_DAY = (
     r"(?:-?\s?feiras?\b|\b(?!-|\s+[a-z])|(?=\s+(?:as?|e|ou|and|or|at|de|pela|dia|que|passada|agora|mesmo|cedo|nao|not|"
     r"por|mas|but|proxima|do|in|on|morning|night|evening|afternoon)\b))"
 )
+# What four figures may count that are no year: `é de 2000 euros`.
+_MEASURES = (
+    r"euros?|reais|dolar(?:es)?|dollars?|pounds?|libras?|brl|usd|eur|kg|quilos?|kilos?|km|m2?|metros?|met(?:er|re)s?|ml|"
+    r"litros?|lit(?:er|re)s?|g|gramas?|grams?|mil|words?|palavras?|pessoas?|people"
+)
 _ORD = r"(?:st|nd|rd|th|[o\u00ba\u00aa])?"
 
 
@@ -101,7 +106,7 @@ def _patterns() -> Iterator[tuple[str, str]]:
         "weekday": rf"\b(?:on )?(?:{days}){_AFTER_DAY}",
         "month": rf"\b(?:em|de|ate|in|by|until|para) (?:{full_months})\b(?: (?:de |of )?\d{{4}}\b)?"
         rf"|\b(?:{full_months}) (?:de |of )?\d{{4}}\b",
-        "year": r"\b(?:em|in|de|ate|by) (?:19|20)\d{2}\b(?![/-]\d)",
+        "year": rf"\b(?:em|in|de|ate|by) (?:19|20)\d{{2}}\b(?![/-]\d|\s?(?:[%€£$]|(?:{_MEASURES}|{unit})\b))",
     }.items()  # fmt: skip
 
 

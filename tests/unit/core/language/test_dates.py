@@ -76,6 +76,10 @@ def test_a_date_resolves_from_the_time_it_was_said(text: str, lang: str, when: s
         "dia 31 de fevereiro",
         "40% do total",
         "o set 3 do jogo",
+        "o orçamento é de 2000 euros",
+        "uma carga de 1950 kg",
+        "written in 2000 words",
+        "um curso de 2000 horas",
         "",
     ],
 )
