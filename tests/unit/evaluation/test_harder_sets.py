@@ -16,7 +16,9 @@ from bench.long_talks.__main__ import written
 from streams.edges.cli.demo.plain_search import spelled
 from tests.checkout import ROOT
 
-HARDER, LONG, BELIEFS = (ROOT / "bench" / name for name in ("everyday_harder", "long_talks", "single_beliefs"))
+HARDER, LONG, BELIEFS, SMALL = (
+    ROOT / "bench" / name for name in ("everyday_harder", "long_talks", "single_beliefs", "small_memories")
+)
 SETS = (HARDER, LONG, BELIEFS)
 LANGUAGES = ("en", "pt")
 
@@ -154,3 +156,16 @@ def test_a_belief_is_told_by_one_turn_of_its_user() -> None:
 def test_only_single_beliefs_have_beliefs() -> None:
     assert all(each.beliefs for each in asked_in(BELIEFS))
     assert not any(each.beliefs for folder in (HARDER, LONG) for each in asked_in(folder))
+
+
+def test_a_small_memory_answers_half_of_what_it_is_asked() -> None:
+    materials, asked = read(SMALL)
+    assert len(materials) >= 6
+    for material in materials:
+        own = [each for each in asked if each.tenant == material.tenant]
+        assert len(own) >= 10
+        assert 2 * sum(bool(each.evidence) for each in own) == len(own)
+        assert len(material.units) <= 40
+    halves = Counter((each.dataset, each.lang, bool(each.evidence)) for each in asked)
+    assert len(halves) == 8
+    assert len(set(halves.values())) == 1
