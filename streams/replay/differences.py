@@ -12,11 +12,12 @@ from schemas.packs import ContextPack
 
 MAX_ROWS = 10_000
 SKIPPED = "skipped"
+BUDGET = "budget"
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a run made of one message; `items` are sections and titles by id, `took_ms` is None where it was no run."""
+    """What a run made of one message; `items` are sections and titles by id, `over_budget` those it had no room for."""
 
     query: str
     conversation_id: str
@@ -27,6 +28,7 @@ class Answer:
     evidence: bool = False
     degraded: bool = False
     took_ms: float = 0.0
+    over_budget: frozenset[str] = frozenset()
 
 
 def answer(classified: DepthClassified, pack: ContextPack | None, took_ms: float | None = None) -> Answer:
@@ -42,15 +44,20 @@ def answer(classified: DepthClassified, pack: ContextPack | None, took_ms: float
         pack.evidence == "found",
         pack.degraded,
         pack.latency_ms if took_ms is None else took_ms,
+        frozenset(each.id for each in pack.dropped if each.reason == BUDGET),
     )
 
 
 class ChangedItem(TypedDict):
-    """An item of a pack: its section, and its title there."""
+    """An item of a pack: its section, and its title there; `over_budget` where the other run found it, too.
+
+    The other pack then had no room for it.
+    """
 
     id: str
     section: str
     title: str
+    over_budget: bool
 
 
 class ChangedMessage(TypedDict):
@@ -86,7 +93,8 @@ class Quantiles(TypedDict):
 class RunsCompared(TypedDict):
     """What a run made otherwise than another, which is `was`: the sums, and the messages that came out otherwise.
 
-    `items` are `kept`, `gained` and `lost`, by section.
+    `items` are `kept`, `gained` and `lost`, by section; `over_budget` are the packs of either without room for what
+    the other one has.
     """
 
     compared: int
@@ -99,6 +107,7 @@ class RunsCompared(TypedDict):
     tokens: dict[str, int]
     evidence: dict[str, int]
     degraded: dict[str, int]
+    over_budget: dict[str, int]
     latency_ms: dict[str, Quantiles]
     changes: list[ChangedMessage]
     changes_left_out: int
@@ -130,16 +139,16 @@ class Change:
             "depth": (was.level, now.level),
             "sources_gained": sorted(now.sources - was.sources),
             "sources_lost": sorted(was.sources - now.sources),
-            "items_gained": [_item(each, now) for each in self.gained],
-            "items_lost": [_item(each, was) for each in self.lost],
+            "items_gained": [_item(each, now, was) for each in self.gained],
+            "items_lost": [_item(each, was, now) for each in self.lost],
             "tokens": (was.tokens, now.tokens),
             "evidence": (was.evidence, now.evidence),
         }
 
 
-def _item(item_id: str, of: Answer) -> ChangedItem:
+def _item(item_id: str, of: Answer, other: Answer) -> ChangedItem:
     section, title = of.items[item_id]
-    return ChangedItem(id=item_id, section=section, title=title)
+    return ChangedItem(id=item_id, section=section, title=title, over_budget=item_id in other.over_budget)
 
 
 @dataclass(slots=True)
@@ -155,6 +164,7 @@ class Differences:
     tokens: list[int] = field(default_factory=lambda: [0, 0])
     evidence: Counter[str] = field(default_factory=Counter)
     degraded: list[int] = field(default_factory=lambda: [0, 0])
+    over_budget: list[int] = field(default_factory=lambda: [0, 0])
     took_ms: tuple[list[float], list[float]] = field(default_factory=lambda: ([], []))
     different: int = 0
     changes: list[Change] = field(default_factory=list)
@@ -176,6 +186,8 @@ class Differences:
         self.items.update((was.items[each][0], "lost") for each in change.lost)
         self.items.update((now.items[each][0], "gained") for each in change.gained)
         self.items.update((now.items[each][0], "kept") for each in now.items if each in was.items)
+        self.over_budget[0] += not was.over_budget.isdisjoint(change.gained)
+        self.over_budget[1] += not now.over_budget.isdisjoint(change.lost)
         self.evidence["gained"] += now.evidence and not was.evidence
         self.evidence["lost"] += was.evidence and not now.evidence
         if _differs(was, now):
@@ -206,6 +218,7 @@ class Differences:
             "tokens": {"was": self.tokens[0], "now": self.tokens[1]},
             "evidence": {"gained": self.evidence["gained"], "lost": self.evidence["lost"]},
             "degraded": {"was": self.degraded[0], "now": self.degraded[1]},
+            "over_budget": {"was": self.over_budget[0], "now": self.over_budget[1]},
             "latency_ms": {"was": took[0], "now": took[1]},
             "changes": [change.row() for change in changes],
             "changes_left_out": self.different - len(changes),

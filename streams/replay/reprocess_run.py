@@ -18,6 +18,7 @@ from schemas.topics import CONTEXT_PACKS, MESSAGES_IN
 from streams.config import Settings
 from streams.dependencies import Dependencies
 from streams.models.open import open_models
+from streams.redaction import redacted
 from streams.replay import packs, runs
 from streams.replay.exact import Headers
 from streams.replay.folders import ReplayFolder
@@ -103,6 +104,9 @@ class Sink:
 
     def __init__(self, producer: AIOKafkaProducer, order: Order) -> None:
         marks = [(ORDER_HEADER, order.digest)]
+        if order.changed:
+            shown = {name: redacted(value) for name, value in sorted(order.changed.items())}
+            marks.append((runs.SETTINGS_HEADER, orjson.dumps(shown)))
         self._writers = {
             topic.name: ReplayWriter(producer, topic_of(topic.name, order.replay_id), order.replay_id, marks)
             for topic in WRITTEN

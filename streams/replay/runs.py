@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
 from aiokafka import ConsumerRecord
 
 from schemas import codec
@@ -18,6 +19,8 @@ from streams.replay.log import Log, PartitionRange
 from streams.replay.selection import Selection, topic_of
 
 TOOK_HEADER = "fathom_replay_ms"
+# The settings that differed from those of the process, as JSON.
+SETTINGS_HEADER = "fathom_replay_settings"
 REPLAYS = ".replay."
 
 
@@ -80,6 +83,14 @@ async def compare(log: Log, was: Run, now: Run, selection: Selection) -> Differe
         for message_id, made in after.items():
             found.add(message_id, before.get(message_id), made)
     return found
+
+
+async def settings_of(log: Log, replay_id: str) -> dict[str, str]:
+    """The settings of a replay that differed from the process's own, without passwords, by its first record."""
+    for span in await log.spans(name_of(DEPTH_CLASSIFIED.name, replay_id)):
+        if (record := await log.first(span)) is not None:
+            return dict(orjson.loads(header_map(record.headers).get(SETTINGS_HEADER, "{}")))
+    return {}
 
 
 def replays(topics: Mapping[str, int]) -> dict[str, list[str]]:

@@ -59,7 +59,8 @@ class Listings:
         shown = [
             {
                 "conversation_id": f"c{at}", "client_id": "web", "title": _title(at), "questions": 1 + at * 7 % 19,
-                "first_at": ago(minutes=at * 11 + 40), "last_at": ago(minutes=at * 11), "last_level": f"D{at * 3 % 5}",
+                "first_at": ago(minutes=at * 11 + 40), "last_at": ago(minutes=at * 11),
+                **({} if at == 3 else {"last_level": f"D{at * 3 % 5}"}),
                 "tokens": [200 + (at * 131 + turn * 977) % 3100 for turn in range(1 + at * 7 % 19)],
                 "degraded": int(at % 9 == 4) * (1 + at % 3),
             }
@@ -136,6 +137,7 @@ class Listings:
             {
                 "document_id": f"d{at}", "title": titles[at], "passages": 3 + at % 40, "recorded_at": ago(days=at % 20),
                 **({"uri": f"https://example.org/{at}"} if at % 3 else {}),
+                **({"quarantined": True} if at == 2 else {}),
             }
             for at in _page(request, wanted)
         ]  # fmt: skip

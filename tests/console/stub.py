@@ -211,12 +211,16 @@ class Stub:
 
     async def replays(self, _: Request) -> Response:
         topics = {"context-packs.out.replay.one": 3, "depth.classified.replay.one": 3}
-        made = [{"replay_id": each, "topics": topics} for each in (("one", "two") if self.replayed else ())]
+        changed = {"FATHOM_MAX_TOKENS_D2": "100"}
+        made = [
+            {"replay_id": each, "topics": topics, "settings": changed}
+            for each in (("one", "two") if self.replayed else ())
+        ]
         if self.wanted is not None:
             # It is under way when it is looked at first.
             self.wanted["looks"] += 1
             state = {"state": "running"} if self.wanted["looks"] == 1 else {"state": "failed", "why": "no such setting"}
-            made.append({"replay_id": "three", "topics": {}, **state})
+            made.append({"replay_id": "three", "topics": {}, "settings": {}, **state})
         return JSONResponse({"replays": made})
 
     async def start_replay(self, request: Request) -> Response:
@@ -228,10 +232,11 @@ class Stub:
 
     async def replay(self, request: Request) -> Response:
         against = request.query_params.get("against", "recorded")
-        item = {"id": "i", "section": "semantic_items", "title": jobs.HOSTILE}
+        item = {"id": "i", "section": "semantic_items", "title": jobs.HOSTILE, "over_budget": False}
+        no_room = {"id": "j", "section": "claims", "title": "The deadline is Friday.", "over_budget": True}
         change = {
             "message_id": "told", "conversation_id": "c1", "query": jobs.HOSTILE, "depth": ["D1", "D3"],
-            "sources_gained": ["claims"], "sources_lost": [], "items_gained": [item], "items_lost": [],
+            "sources_gained": ["claims"], "sources_lost": [], "items_gained": [item], "items_lost": [no_room],
             "tokens": [120, 378], "evidence": [False, True],
         }  # fmt: skip
         return JSONResponse({
@@ -240,6 +245,7 @@ class Stub:
             "sources": {"claims": {"was": 1, "now": 2}},
             "items": {"semantic_items": {"kept": 4, "gained": 1, "lost": 0}},
             "tokens": {"was": 900, "now": 1158}, "evidence": {"gained": 1, "lost": 0}, "degraded": {"was": 1, "now": 0},
+            "over_budget": {"was": 0, "now": 1},
             "latency_ms": {"was": {"p50": 40.0, "p95": 91.5}, "now": {"p50": 44.0, "p95": None}},
             "changes": [change], "changes_left_out": 0 if against == "recorded" else 5,
         })  # fmt: skip

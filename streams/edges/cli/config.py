@@ -1,6 +1,5 @@
 """`fathom config show` and `check`: every setting, its value and its origin, without secrets; what is wrong."""
 
-import re
 import sys
 from io import StringIO
 from pathlib import Path
@@ -16,9 +15,7 @@ from streams.config import Settings, environment_name, load
 from streams.edges.cli.arguments import Json
 from streams.edges.client.errors import CONFIG, OK, USAGE, CommandFailed, nearest
 from streams.edges.client.standard_output import print_json
-
-PASSWORD = re.compile(r"(?<=://)([^/@]*)@")
-HIDDEN = "***"
+from streams.redaction import redacted
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -102,8 +99,3 @@ def rows(settings: Settings) -> list[SettingShown]:
         }
         for name, value in values.items()
     ]
-
-
-def redacted(value: object) -> object:
-    """The value without the credentials in a URL."""
-    return PASSWORD.sub(f"{HIDDEN}@", value) if isinstance(value, str) else value

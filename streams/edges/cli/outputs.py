@@ -74,7 +74,7 @@ OUTPUTS: Mapping[str, str] = {
     "replay.runs:ReplayEnded",
     "replay clean": "replay.runs:ReplayCleaned",
     "replay diff": "streams.edges.operations.replays:ReplayCompared",
-    "replay list": "replay.runs:ReplayListed",
+    "replay list": "streams.edges.operations.replays:ReplayListed",
     "schema check": "schema:ValueRefused",
     "schema diff": "schema:EventChange",
     "schema gen": "schema:SchemasWritten",

@@ -4,6 +4,8 @@ import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
+from typing_extensions import TypedDict
+
 from streams import config
 from streams.child_process import ChildProcess
 from streams.config import ConfigError, Settings
@@ -28,14 +30,25 @@ TUNABLE = (
 PLACES = ("broker", "redis_url", "qdrant", "neo4j", "kafka_", "partitions", "replication", "http_", "mcp_", "ask_")
 
 
-async def records_of_replays(bootstrap: str, security: Security) -> dict[str, dict[str, int]]:
-    """The number of records by topic, of each replay by its id, oldest first; raises `Unavailable`."""
+class ReplayListed(TypedDict):
+    """A replay: the number of records of each of its topics, and the settings that differed from the process's own."""
+
+    replay_id: str
+    topics: dict[str, int]
+    settings: dict[str, str]
+
+
+async def replays_there(bootstrap: str, security: Security) -> list[ReplayListed]:
+    """The replays whose topics are there, oldest first; raises `Unavailable`."""
     async with opened(bootstrap, security) as log:
-        found = runs.replays(await existing(bootstrap, security))
-        return {
-            replay_id: {topic: sum(map(len, await log.spans(topic))) for topic in topics}
-            for replay_id, topics in found.items()
-        }
+        return [
+            ReplayListed(
+                replay_id=replay_id,
+                topics={topic: sum(map(len, await log.spans(topic))) for topic in topics},
+                settings=await runs.settings_of(log, replay_id),
+            )
+            for replay_id, topics in runs.replays(await existing(bootstrap, security)).items()
+        ]
 
 
 async def difference(bootstrap: str, security: Security, replay_id: str, against: str | None) -> Differences:
@@ -89,6 +102,7 @@ class ReplayProcess:
         self._child = ChildProcess()
         self._folder: ReplayFolder | None = None
         self._replay_id = ""
+        self._settings: dict[str, str] = {}
         remove_left_over()
 
     @property
@@ -103,6 +117,11 @@ class ReplayProcess:
             return None
         said = (self._folder.path / "said").read_text(errors="replace").splitlines()
         return next((line for line in reversed(said) if line.strip()), f"it ended with code {code}")
+
+    @property
+    def listed(self) -> ReplayListed:
+        """The replay that was started last, before it has a topic."""
+        return ReplayListed(replay_id=self._replay_id, topics={}, settings=self._settings)
 
     @property
     def last(self) -> str:
@@ -120,7 +139,7 @@ class ReplayProcess:
         replay_id = new_id(datetime.now(UTC))
         if self._folder is not None:
             self._folder.remove()
-        self._folder, self._replay_id = ReplayFolder(), replay_id
+        self._folder, self._replay_id, self._settings = ReplayFolder(), replay_id, dict(changed)
         folder = self._folder.path
         lines = "".join(f"{name}={_quoted(value)}\n" for name, value in changed.items())
         (folder / "settings.env").write_text(lines)

@@ -197,6 +197,7 @@ test("documents are listed with the packs that had them, and users with what is 
     assert.match(await list.nth(1).innerText(), /Handbook, chapter 1\s+4\s+https:\/\/example\.org\/1\s+yesterday/);
     await list.nth(1).getByRole("link").click();
     assert.match(await rows(page, "Packs that had it").innerText(), /told\s+c1\s+2\s+84/);
+    await page.getByRole("row", { name: /Handbook, chapter 2 .*quarantined/ }).waitFor();
     await screen(page, "documents-light");
     await page.getByRole("link", { name: "Users", exact: true }).click();
     await rows(page, "Users").first().getByRole("link", { name: "what is remembered" }).click();

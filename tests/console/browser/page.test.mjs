@@ -363,7 +363,7 @@ test("replays are listed, and one is compared in sum and by message, also with a
     await page.getByRole("link", { name: "one", exact: true }).click();
     await page.getByText("gained in 1 packs, lost in 0").waitFor();
     const said = await page.locator("main").innerText();
-    for (const part of [/Tokens\s+900 → 1,158/, /median\s+40 ms → 44 ms/, /95th percentile\s+92 ms → –/, /D1\s+D3\s+1/, /claims\s+1\s+2/, /semantic_items\s+4\s+1\s+0/]) {
+    for (const part of [/Tokens\s+900 → 1,158/, /median\s+40 ms → 44 ms/, /95th percentile\s+92 ms → –/, /D1\s+D3\s+1/, /claims\s+1\s+2/, /semantic_items\s+4\s+1\s+0/, /No room for what the other has\s+0 → 1/, /FATHOM_MAX_TOKENS_D2=100/, /claims: The deadline is Friday\. \(over budget\)/]) {
       assert.match(said, part);
     }
     assert.match(await page.getByRole("region", { name: "Messages that came out otherwise" }).innerText(), /D1 → D3\s+120 → 378/);

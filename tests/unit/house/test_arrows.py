@@ -78,6 +78,7 @@ ARROWS: Mapping[str, str] = {
     "streams.registry": "agents.errors",
     "streams.telemetry": "agents.core.caching streams.config streams.version",
     "streams.version": "",
+    "streams.redaction": "",
     "streams.child_process": "",
     "streams.listening": "streams.config",
     "streams.web_pages": "streams.config streams.telemetry",
@@ -117,8 +118,8 @@ ARROWS: Mapping[str, str] = {
         streams.topology""",
     "streams.replay": """agents.core.caching agents.core.conversation agents.core.packs agents.core.progress
         agents.core.quarantine agents.errors agents.ports agents.stages streams.broker streams.config
-        streams.dependencies streams.kafka streams.models streams.policies streams.runtime streams.stage
-        streams.stores streams.stores.graph streams.stores.graph.embedded streams.stores.passages
+        streams.dependencies streams.kafka streams.models streams.policies streams.redaction streams.runtime
+        streams.stage streams.stores streams.stores.graph streams.stores.graph.embedded streams.stores.passages
         streams.stores.remote streams.stores.sessions streams.telemetry streams.topology streams.version
         streams.views""",
     "streams.audit": "agents.errors streams.kafka",
@@ -166,8 +167,8 @@ ARROWS: Mapping[str, str] = {
         agents.errors streams.config streams.edges.cli.evaluation streams.edges.client streams.edges.client.persons
         streams.edges.console
         streams.edges.http streams.edges.http.app streams.edges.mcp streams.edges.operations streams.kafka
-        streams.policies streams.registry streams.replay streams.runtime streams.stage streams.telemetry
-        streams.topology streams.version""",
+        streams.policies streams.redaction streams.registry streams.replay streams.runtime streams.stage
+        streams.telemetry streams.topology streams.version""",
     "streams.edges.cli.audit": """agents.ports streams.audit streams.config streams.edges.audit streams.edges.cli
         streams.edges.client streams.edges.operations streams.explanations streams.kafka streams.listening
         streams.runtime streams.web_pages""",

@@ -13,9 +13,13 @@ from schemas.depth import DepthClassified, DepthLevel
 from schemas.envelope import Outgoing, Received
 from schemas.packs import ContextPack
 from schemas.topics import CONTEXT_PACKS, DEPTH_CLASSIFIED
+from streams.edges.cli.replay.runs import rows
+from streams.kafka.records import Record
 from streams.replay.differences import Differences, answer
+from streams.replay.log import PartitionRange
 from streams.replay.reprocess import WRITTEN, Reprocessed, Reprocessing, topics
 from streams.replay.reprocess_run import HELD_PACKS, Order, Sink
+from streams.replay.runs import settings_of
 from streams.replay.selection import Selection
 from streams.replay.timeline import Timeline
 from streams.testing.pipeline import Pipeline
@@ -169,6 +173,11 @@ def test_another_budget_shows_in_the_packs_it_changes_and_in_no_others(fathom: P
     assert {change.message_id for change in differences.changes} <= deep
     assert [*differences.levels()] == []
     assert differences.tokens[1] < differences.tokens[0]
+    told = differences.as_json()
+    lost = [item for change in told["changes"] for item in change["items_lost"]]
+    assert [item["over_budget"] for item in lost] == [True] * len(lost) != []
+    assert told["over_budget"] == {"was": 0, "now": len(told["changes"])}
+    assert "(over budget)" in str(rows(differences))
 
 
 def test_a_selection_answers_its_own_and_keeps_what_its_conversation_said_before(fathom: Pipeline):
@@ -214,7 +223,7 @@ def test_a_change_is_told_with_what_it_gained_and_lost(fathom: Pipeline):
     assert (told["compared"], told["different"], told["only_replayed"]) == (2, 1, 1)
     assert told["depths"] == [{"was": was.level, "now": "D3", "messages": 1}]
     [change] = told["changes"]
-    assert change["items_gained"] == [{"id": "new", "section": "semantic", "title": "Another"}]
+    assert change["items_gained"] == [{"id": "new", "section": "semantic", "title": "Another", "over_budget": False}]
     assert [each["id"] for each in change["items_lost"]] == [*was.items]
 
 
@@ -242,3 +251,34 @@ def test_a_pack_is_written_when_the_rest_of_its_message_is_stored() -> None:
         steps = again(fathom)[0].steps
     asyncio.run(run(steps))
     assert (stored.count("depth"), stored.count("pack")) == (HELD_PACKS, HELD_PACKS)
+
+
+def test_a_replay_says_with_which_settings_it_ran_and_no_password():
+    written: list[Record] = []
+
+    class Producer:
+        async def send(self, topic: str, value: bytes, *, key: bytes, partition: int, headers: Any) -> Any:
+            written.append(Record(topic, 0, len(written), 0, key, value, tuple(headers)))
+            sent = asyncio.get_running_loop().create_future()
+            sent.set_result(None)
+            return sent
+
+    class Written:
+        async def spans(self, topic: str) -> list[PartitionRange]:
+            return [PartitionRange(topic, 0, 0, 0, 0), PartitionRange(topic, 1, 0, len(written), 0)]
+
+        async def first(self, span: PartitionRange) -> Record | None:
+            return written[0] if len(span) else None
+
+    async def story(steps: list[tuple[int, str, Outgoing]], changed: dict[str, str]) -> dict[str, str]:
+        written.clear()
+        sink = Sink(cast("Any", Producer()), Order("one", Selection(), changed))
+        await sink.write(*next(each for each in steps if each[2].topic is DEPTH_CLASSIFIED), 1.0)
+        return await settings_of(cast("Any", Written()), "one")
+
+    with Pipeline() as fathom:
+        fathom.say("Bom dia!")
+        steps = again(fathom)[0].steps
+    changed = {"FATHOM_MAX_TOKENS_D2": "100", "FATHOM_LLM_URL": "https://me:s3cret@models/v1"}
+    assert asyncio.run(story(steps, changed)) == {**changed, "FATHOM_LLM_URL": "https://***@models/v1"}
+    assert asyncio.run(story(steps, {})) == {}

@@ -22,6 +22,7 @@ def _parts(found: Differences, was: str, now: str) -> Iterator[str]:
         [
             ("tokens of all packs", *found.tokens),
             ("packs degraded", *found.degraded),
+            ("packs without room for what the other has", *found.over_budget),
             ("time, p50 ms", told["latency_ms"]["was"]["p50"] or 0, told["latency_ms"]["now"]["p50"] or 0),
             ("time, p95 ms", told["latency_ms"]["was"]["p95"] or 0, told["latency_ms"]["now"]["p95"] or 0),
         ],
@@ -41,7 +42,10 @@ def _parts(found: Differences, was: str, now: str) -> Iterator[str]:
         row = change.row()
         head = f"{row['depth'][0]} → {row['depth'][1]}, {row['tokens'][0]} → {row['tokens'][1]} tokens: {row['query']}"
         items = [("gained", each["section"], each["title"]) for each in row["items_gained"]]
-        items += [("lost", each["section"], each["title"]) for each in row["items_lost"]]
+        items += [
+            ("lost, over budget" if each["over_budget"] else "lost", each["section"], each["title"])
+            for each in row["items_lost"]
+        ]
         where = ("message", change.message_id, f"conversation {row['conversation_id']}")
         yield details(head, table(("", "section", "item"), [where, *items]))
     if found.different > MAX_ON_PAGE:

@@ -17,8 +17,8 @@ from streams.edges.client.standard_output import print_json
 from streams.edges.operations.replays import (
     ReplayCompared,
     difference,
-    records_of_replays,
     replay_compared,
+    replays_there,
     topics_of_replay,
 )
 from streams.kafka.clients import administering
@@ -33,13 +33,6 @@ if TYPE_CHECKING:
 SHOWN, MAX_QUERY, MAX_ITEMS = 20, 60, 4
 
 ReplayId = Annotated[str, typer.Argument(metavar="ID", help="The replay.")]
-
-
-class ReplayListed(TypedDict):
-    """A replay, and the number of records of each of its topics."""
-
-    replay_id: str
-    topics: dict[str, int]
 
 
 class ReplayCleaned(TypedDict):
@@ -65,11 +58,13 @@ def listed(broker: Broker = None, as_json: Json = False) -> None:
 
 async def _list(settings: Settings, *, as_json: bool) -> None:
     async with broker_source.broker_of(settings) as bootstrap:
-        for replay_id, records in (await records_of_replays(bootstrap, security_of(settings))).items():
+        for each in await replays_there(bootstrap, security_of(settings)):
             if as_json:
-                print_json(ReplayListed(replay_id=replay_id, topics=records))
-            else:
-                print(f"{replay_id}  {sum(records.values()):>9,} records in {', '.join(records)}")
+                print_json(each)
+                continue
+            changed = "".join(f"  {name}={value}" for name, value in each["settings"].items())
+            records = each["topics"]
+            print(f"{each['replay_id']}  {sum(records.values()):>9,} records in {', '.join(records)}{changed}")
 
 
 def clean(
@@ -147,6 +142,7 @@ def summary(found: Differences, was: str, now: str) -> list[str]:
         f"evidence  gained in {found.evidence['gained']:,} packs, lost in {found.evidence['lost']:,}",
         f"tokens    {found.tokens[0]:,} -> {found.tokens[1]:,}",
         f"degraded  {found.degraded[0]:,} -> {found.degraded[1]:,} packs",
+        f"no room   {found.over_budget[0]:,} -> {found.over_budget[1]:,} packs, for what the other one has",
         *(f"time      {name} {took['was'][name]} -> {took['now'][name]} ms" for name in ("p50", "p95")),
     ]
     if found.only_replayed:
@@ -167,11 +163,15 @@ def row(change: Change) -> str:
     said = query if len(query) <= MAX_QUERY else f"{query[: MAX_QUERY - 1]}…"
     items = [
         *(f"+{_title(each, change.now)}" for each in change.gained),
-        *(f"-{_title(each, change.was)}" for each in change.lost),
+        *(f"-{_title(each, change.was)}{_no_room(each, change.now)}" for each in change.lost),
     ]
     tokens = f"{change.was.tokens}->{change.now.tokens} tokens"
     depth = f"{change.was.level}->{change.now.level}"
     return f"  {change.message_id}  {depth}  {tokens}  {said!r}  {'; '.join(items[:MAX_ITEMS])}".rstrip()
+
+
+def _no_room(item_id: str, pack: Answer) -> str:
+    return " (over budget)" if item_id in pack.over_budget else ""
 
 
 def _title(item_id: str, of: Answer) -> str:

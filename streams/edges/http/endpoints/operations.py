@@ -25,10 +25,11 @@ from streams.edges.http.whose import check_operator
 from streams.edges.operations.lag import GroupLagShown, by_group, group_lag, shown, stages_there
 from streams.edges.operations.replays import (
     ReplayCompared,
+    ReplayListed,
     ReplayProcess,
     difference,
-    records_of_replays,
     replay_compared,
+    replays_there,
 )
 from streams.kafka.lag_status import LagWindow
 
@@ -52,6 +53,7 @@ class ReplayShown(Value):
 
     replay_id: str
     topics: Mapping[str, int] = Field(description="records, by topic")
+    settings: Mapping[str, str] = Field(description="those that differed from the process's own")
     state: Absent[Literal["running", "failed", "done"]] = None
     why: Absent[str] = None
 
@@ -118,10 +120,10 @@ def _add_replays(router: APIRouter, bootstrap: Callable[[], str], started: Repla
         """As `fathom replay list --json`, with the one that this server has just started."""
         with _asking_broker():
             address = bootstrap()
-            found = await records_of_replays(address, clients.security_for(address))
-        if started.last:
-            found.setdefault(started.last, {})
-        return ReplaysShown(replays=tuple(_replay(name, topics, started) for name, topics in found.items()))
+            found = await replays_there(address, clients.security_for(address))
+        if started.last and started.last not in [each["replay_id"] for each in found]:
+            found.append(started.listed)
+        return ReplaysShown(replays=tuple(_replay(each, started) for each in found))
 
     @router.post(
         "/replays",
@@ -140,12 +142,12 @@ def _add_replays(router: APIRouter, bootstrap: Callable[[], str], started: Repla
             raise Problem(422, str(error)) from None
 
 
-def _replay(name: str, topics: Mapping[str, int], started: ReplayProcess) -> ReplayShown:
-    if name != started.last:
-        return ReplayShown(replay_id=name, topics=topics)
-    why = started.failure(name)
+def _replay(known: ReplayListed, started: ReplayProcess) -> ReplayShown:
+    if known["replay_id"] != started.last:
+        return ReplayShown(**known)
+    why = started.failure(started.last)
     state: Literal["running", "failed", "done"] = "running" if started.running else "failed" if why else "done"
-    return ReplayShown(replay_id=name, topics=topics, state=state, why=why)
+    return ReplayShown(**{**known, "settings": started.listed["settings"]}, state=state, why=why)
 
 
 def _options(wanted: ReplayWanted) -> dict[str, str]:

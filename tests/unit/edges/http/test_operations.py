@@ -72,8 +72,10 @@ def test_lag_is_told_by_group_and_partition_with_the_reason(tmp_path: Path, monk
 def test_replays_are_listed_and_compared_and_an_unknown_one_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def listed(*_: Any) -> dict[str, dict[str, int]]:
-        return {"one": {"context-packs.out.replay.one": 3}}
+    known = {"replay_id": "one", "topics": {"context-packs.out.replay.one": 3}, "settings": {"FATHOM_LOOK_UP": "never"}}
+
+    async def listed(*_: Any) -> list[dict[str, Any]]:
+        return [known]
 
     async def difference(_: str, __: Any, replay_id: str, against: str | None) -> Differences:
         if replay_id != "one":
@@ -83,11 +85,11 @@ def test_replays_are_listed_and_compared_and_an_unknown_one_is_named(
             found.add(f"m{number}", Answer("why?", "c1", "D1", tokens=10), Answer("why?", "c1", "D2", tokens=20))
         return found
 
-    monkeypatch.setattr(operations, "records_of_replays", listed)
+    monkeypatch.setattr(operations, "replays_there", listed)
     monkeypatch.setattr(operations, "difference", difference)
     monkeypatch.setattr(Echo, "bootstrap", lambda _: "127.0.0.1:1", raising=False)
     shown = asked(tmp_path, "/operations/replays", AS_OPERATOR).json()
-    assert shown == {"replays": [{"replay_id": "one", "topics": {"context-packs.out.replay.one": 3}}]}
+    assert shown == {"replays": [known]}
     said = asked(tmp_path, "/operations/replays/one?limit=2", AS_OPERATOR).json()
     assert (said["against"], said["compared"], said["different"], said["changes_left_out"]) == ("recorded", 3, 3, 1)
     assert said["depths"] == [{"was": "D1", "now": "D2", "messages": 3}]

@@ -7,7 +7,8 @@ export interface Talk {
   questions: number;
   first_at: string;
   last_at: string;
-  last_level: string;
+  /** Absent where no pack was made for any of its messages, as for one that was imported. */
+  last_level?: string;
   tokens: number[];
   degraded: number;
 }
@@ -80,6 +81,7 @@ export interface DocumentShown {
   uri?: string;
   passages: number;
   recorded_at: string;
+  quarantined?: true;
 }
 
 export interface DocumentsShown {
@@ -114,6 +116,8 @@ export interface UsersShown {
 export interface ReplayShown {
   replay_id: string;
   topics: Record<string, number>;
+  /** Those that differed from the process's own. */
+  settings: Record<string, string>;
   state?: "running" | "failed" | "done";
   why?: string;
 }

@@ -286,6 +286,13 @@ export interface GroupLag extends LagOf {
   partitions: (LagOf & { partition: string })[];
 }
 
+/** `over_budget`: the other pack found it, and had no room for it. */
+export interface ChangedItem {
+  section: string;
+  title: string;
+  over_budget: boolean;
+}
+
 export interface ReplayChange {
   message_id: string;
   query: string;
@@ -294,8 +301,8 @@ export interface ReplayChange {
   evidence: [boolean, boolean];
   sources_gained: string[];
   sources_lost: string[];
-  items_gained: { section: string; title: string }[];
-  items_lost: { section: string; title: string }[];
+  items_gained: ChangedItem[];
+  items_lost: ChangedItem[];
 }
 
 export interface ReplayDifference {
@@ -308,6 +315,7 @@ export interface ReplayDifference {
   tokens: { was: number; now: number };
   evidence: { gained: number; lost: number };
   degraded: { was: number; now: number };
+  over_budget: { was: number; now: number };
   latency_ms: Record<"was" | "now", Record<"p50" | "p95", number | null>>;
   changes: ReplayChange[];
   changes_left_out: number;

@@ -67,11 +67,11 @@ export function Waiting({ why }: { why: string | null }) {
 const SPANS = [7, 30, 90];
 
 /** Of how many days something is shown. */
-export function Days({ of, to }: { of: number; to: (days: number) => string }) {
+export function Days({ of, to, spans = SPANS }: { of: number; to: (days: number) => string; spans?: readonly number[] }) {
   const { say } = useSpeech();
   return (
     <nav class="chips" aria-label={say("decisions.days")}>
-      {SPANS.map((each) => <a key={each} href={to(each)} aria-current={each === of ? "true" : undefined} aria-label={say("days", { n: each })}>{each}</a>)}
+      {spans.map((each) => <a key={each} href={to(each)} aria-current={each === of ? "true" : undefined} aria-label={say("days", { n: each })}>{each}</a>)}
       <span class="quiet">{say("days.unit")}</span>
     </nav>
   );

@@ -11,6 +11,8 @@ import { Depth, Spark } from "../parts/marks.tsx";
 import { Days, Waiting } from "../parts/small.tsx";
 
 const PAGE = 50;
+// Those that were imported are as old as they are.
+const DAYS = [7, 30, 90, 3650];
 
 export function Conversations({ query }: { query: URLSearchParams }) {
   const { say } = useSpeech();
@@ -22,7 +24,7 @@ export function Conversations({ query }: { query: URLSearchParams }) {
       <div class="page-head">
         <h1>{say("conversations.title")}</h1>
         <Find key={q} label={say("conversations.find")} text={q} go={(text) => { location.hash = to({ q: text }); }} />
-        <Days of={days} to={(each) => to({ days: `${each}` })} />
+        <Days of={days} spans={DAYS} to={(each) => to({ days: `${each}` })} />
         <span class="spacer" />
         <a class="button main" href={address("ask")}>{say("conversations.ask")}</a>
       </div>
@@ -51,7 +53,7 @@ function Table({ of }: { of: readonly Talk[] }) {
             <a href={address("conversation", [each.conversation_id], { client: each.client_id ?? "" })}>{each.title ?? each.conversation_id}</a>
           </th>
           <td class="n">{number(each.questions, locale)}</td>
-          <td><Depth of={each.last_level} /></td>
+          <td>{each.last_level === undefined ? <span class="quiet">{say("conversations.imported")}</span> : <Depth of={each.last_level} />}</td>
           <td class="n">{each.degraded > 0 ? <span class="badge clash">{number(each.degraded, locale)}</span> : <span class="quiet">–</span>}</td>
           <td class="nowrap"><Spark of={each.tokens} /> <span class="quiet">{number(each.tokens.at(-1), locale)}</span></td>
           <td class="quiet">{each.client_id}</td>

@@ -34,7 +34,7 @@ export function Documents({ ids, query }: { ids: readonly string[]; query: URLSe
             {value.documents.map((each) => (
               <tr key={each.document_id} aria-current={each.document_id === chosen ? "true" : undefined}>
                 <th scope="row" class="title"><a href={address("documents", [each.document_id], { q, offset: offset === 0 ? "" : `${offset}` })}>{each.title}</a></th>
-                <td class="n">{number(each.passages, locale)}</td>
+                <td class="n">{number(each.passages, locale)}{each.quarantined ? <> <span class="badge clash">{say("documents.quarantined")}</span></> : null}</td>
                 <td class="quiet">{each.uri ?? each.document_id}</td>
                 <td class="nowrap" title={time(each.recorded_at, locale)}>{ago(each.recorded_at, locale)}</td>
               </tr>

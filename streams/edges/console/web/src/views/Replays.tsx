@@ -33,10 +33,11 @@ export function Replays() {
       <h1>{say("replays.title")}</h1>
       <Start done={again} />
       {value === null ? <Waiting why={why} /> : value.replays.length === 0 ? <Nothing /> : (
-        <Grid name={say("replays.title")} heads={[say("replays.replay"), say("replays.state"), say("replays.topics"), { name: say("lag.records"), n: true }]}>
+        <Grid name={say("replays.title")} heads={[say("replays.replay"), say("replays.with"), say("replays.state"), say("replays.topics"), { name: say("lag.records"), n: true }]}>
           {value.replays.toReversed().map((each) => (
             <tr key={each.replay_id}>
               <th scope="row"><a href={address("replay", [each.replay_id])}>{each.replay_id}</a></th>
+              <td><Settings of={each.settings} /></td>
               <td>{each.state === undefined ? "" : say(`replays.${each.state}`)}{each.why === undefined ? null : <small>{each.why}</small>}</td>
               <td>{Object.keys(each.topics).join(", ")}</td>
               <td class="n">{number(Object.values(each.topics).reduce((sum, records) => sum + records, 0), locale)}</td>
@@ -88,6 +89,12 @@ function settingsOf(text: string): Record<string, string> | null {
   return Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]));
 }
 
+function Settings({ of }: { of: Record<string, string> }) {
+  const { say } = useSpeech();
+  const lines = Object.entries(of).map(([name, value]) => `${name}=${value}`);
+  return lines.length === 0 ? <span class="quiet">{say("replays.unchanged")}</span> : <code>{lines.join(" ")}</code>;
+}
+
 function Nothing() {
   const { say } = useSpeech();
   return (
@@ -115,6 +122,7 @@ export function Replay({ id, against }: { id: string; against: string }) {
           </select>
         </label>
       </div>
+      <p class="quiet">{say("replays.with")}: <Settings of={(others.value?.replays ?? []).find((each) => each.replay_id === id)?.settings ?? {}} /></p>
       {value === null ? <Waiting why={why} /> : <Shown of={value} />}
     </div>
   );
@@ -139,6 +147,7 @@ function Shown({ of }: { of: ReplayDifference }) {
           [say("tokens"), both(of.tokens.was, of.tokens.now)],
           [say("inspect.evidence"), say("replays.changed", { gained: of.evidence.gained, lost: of.evidence.lost })],
           [say("inspect.degraded"), both(of.degraded.was, of.degraded.now)],
+          [say("replays.noRoom"), both(of.over_budget.was, of.over_budget.now)],
           [`${say("pack.latency")}, ${say("decisions.median")}`, both(of.latency_ms.was.p50, of.latency_ms.now.p50, timed)],
           [`${say("pack.latency")}, ${say("decisions.p95")}`, both(of.latency_ms.was.p95, of.latency_ms.now.p95, timed)],
         ]} />
@@ -177,15 +186,15 @@ function Changes({ of }: { of: readonly ReplayChange[] }) {
           <th scope="row"><a href={address("message", [each.message_id])}>{each.query}</a></th>
           <td class="nowrap">{each.depth[0]} → {each.depth[1]}</td>
           <td class="nowrap">{number(each.tokens[0], locale)} → {number(each.tokens[1], locale)}</td>
-          <td>{changed(each.sources_gained, each.items_gained, !each.evidence[0] && each.evidence[1] ? say("inspect.evidence") : null)}</td>
-          <td>{changed(each.sources_lost, each.items_lost, each.evidence[0] && !each.evidence[1] ? say("inspect.evidence") : null)}</td>
+          <td>{changed(each.sources_gained, each.items_gained, !each.evidence[0] && each.evidence[1] ? say("inspect.evidence") : null, "")}</td>
+          <td>{changed(each.sources_lost, each.items_lost, each.evidence[0] && !each.evidence[1] ? say("inspect.evidence") : null, say("replays.overBudget"))}</td>
         </tr>
       ))}
     </Grid>
   );
 }
 
-function changed(sources: readonly string[], items: ReplayChange["items_lost"], evidence: string | null): ComponentChildren {
-  const lines = [...(evidence === null ? [] : [evidence]), ...sources, ...items.map((each) => `${each.section}: ${each.title}`)];
+function changed(sources: readonly string[], items: ReplayChange["items_lost"], evidence: string | null, overBudget: string): ComponentChildren {
+  const lines = [...(evidence === null ? [] : [evidence]), ...sources, ...items.map((each) => `${each.section}: ${each.title}${each.over_budget && overBudget !== "" ? ` (${overBudget})` : ""}`)];
   return lines.length === 0 ? null : <ul class="lines">{lines.map((each, at) => <li key={at}>{each}</li>)}</ul>;
 }
