@@ -6,7 +6,7 @@ from pydantic import Field
 
 from schemas.base import Absent, Id, JsonObject, Value
 
-ProgressStage = Literal["pack", "cognition"]
+ProgressStage = Literal["pack", "cognition", "tools"]
 CogragStatus = Literal["idle", "decomposing", "retrieving", "refining", "verifying", "complete", "abstain"]
 PackProgress = Literal["PACK_PLANNED", "PACK_PART", "PACK_COMPLETE"]
 CognitionProgress = Literal[
@@ -34,7 +34,8 @@ CognitionProgress = Literal[
     "COGRAG_COMPLETE",
     "COGRAG_FAILED",
 ]
-ProgressType = PackProgress | CognitionProgress
+ToolProgress = Literal["TOOL_VERDICT"]
+ProgressType = PackProgress | CognitionProgress | ToolProgress
 TERMINAL: frozenset[str] = frozenset({"PACK_COMPLETE", "COGRAG_COMPLETE", "COGRAG_ABSTAIN", "COGRAG_FAILED"})
 
 
@@ -47,7 +48,7 @@ class PatchOperation(Value):
 
 
 class ProgressMade(Value):
-    """One thing that a message's pack or cognitive run has reached.
+    """One thing that a message's pack, its cognitive run or a tool call for it has reached.
 
     `seq` grows within a job, with gaps; `prev_seq` is that of the event before, 0 for the first: another one means that
     an event was lost. `patch` changes the state document of the job, `data` says the same in short. The job of a pack

@@ -34,6 +34,26 @@ def test_a_simple_message_ends_with_its_pack(client: httpx.Client) -> None:
     assert not any(frame["event"].startswith("COGRAG") for frame in frames)
 
 
+def test_the_verdicts_on_tool_calls_are_events_of_their_message(client: httpx.Client, tenant: Tenant) -> None:
+    body = {"role": "user", "content": "Refund my order, please.", "conversation_id": "calls", "client_id": "web"}
+    message = client.post("/messages?wait=pack", json=body).json()["message_id"]
+    with client.stream("GET", "/events", params={"message_id": message, "calls": "true"}) as stream:
+        lines = stream.iter_lines()
+        snapshot = next(line for line in lines if line.startswith("data: "))
+        assert '"tools"' not in snapshot
+        about = ("--client", "web", "--conversation", "calls")
+        called = tenant.fathom("tool", "call", "refund_order", "order_id=A-1", "--call-id", "k1", "--json", *about)
+        assert json.loads(called.stdout)["status"] == "confirmation_required"
+        told = json.loads(next(line for line in lines if '"TOOL_VERDICT"' in line).removeprefix("data: "))
+    assert (told["stage"], told["node_id"], told["data"]["status"]) == ("tools", "k1", "confirmation_required")
+    late = shown(client, message)[0]["data"]["tools"]["calls"]["k1"]
+    assert (late["tool_name"], late["status"], "A-1" in late["preview"]) == (
+        "refund_order", "confirmation_required", True,
+    )  # fmt: skip
+    other = client.post("/messages?wait=pack", json={**body, "content": "Good morning!"}).json()["message_id"]
+    assert "tools" not in shown(client, other)[0]["data"]
+
+
 def test_what_was_forgotten_is_shown_no_more(client: httpx.Client, tenant: Tenant) -> None:
     body = {"role": "user", "content": QUESTIONS[0], "conversation_id": "gone", "client_id": "web"}
     message = client.post("/messages", json=body).json()["message_id"]

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, get_args
 
 from schemas.base import JsonObject
-from schemas.progress import TERMINAL, PatchOperation, ProgressMade
+from schemas.progress import TERMINAL, PatchOperation, ProgressMade, ProgressStage
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +38,12 @@ def reduced(events: Iterable[ProgressMade], before: ReducedState | None = None) 
 
 
 def snapshot(message_id: str, events: Iterable[ProgressMade]) -> JsonObject:
-    """What the events of a message reduce to: the state of its pack and of its cognitive run, None without any."""
-    states = {"pack": ReducedState(), "cognition": ReducedState()}
+    """What the events of a message reduce to: the state of its pack, its run and its tool calls, None without any."""
+    states = {stage: ReducedState() for stage in get_args(ProgressStage)}
     for event in events:
         states[event.stage] = states[event.stage].after(event)
-    return {"message_id": message_id, **{stage: state.document or None for stage, state in states.items()}}
+    shown = {stage: state.document or None for stage, state in states.items() if state.document or stage != "tools"}
+    return {"message_id": message_id, **shown}
 
 
 def patched(document: JsonObject, patch: Iterable[PatchOperation]) -> JsonObject:

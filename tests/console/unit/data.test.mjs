@@ -51,6 +51,21 @@ test("the status goes from nothing over each of its values to complete, in order
   assert.deepEqual(seen, ["idle", "decomposing", "retrieving", "refining", "verifying", "complete"]);
 });
 
+test("a verdict on a tool call is a stage of its own, and is looked at again before and after it came", () => {
+  const reducer = new MessageReducer();
+  const record = (seq, prev_seq, status) => ({
+    job_id: "calls", message_id: "m", stage: "tools", type: "TOOL_VERDICT", seq, prev_seq,
+    patch: [{ op: "add", path: "/job_id", value: "calls" }, { op: "add", path: "/calls/k1", value: { call_id: "k1", status } }],
+  });
+  assert.equal(reducer.apply(record(8, 0, "confirmation_required")), "applied");
+  assert.equal(reducer.apply(record(12, 8, "resolved")), "applied");
+  assert.equal(reducer.apply(record(12, 8, "resolved")), "seen");
+  assert.equal(reducer.picture.tools.calls.k1.status, "resolved");
+  assert.equal(reducer.after(1).tools.calls.k1.status, "confirmation_required");
+  assert.equal(reducer.after(0).tools, undefined);
+  assert.equal(reducer.apply(record(20, 15, "error")), "gap");
+});
+
 test("a record that comes twice counts once, wherever it comes again", () => {
   const twice = records.flatMap((record, at) => (at % 3 === 0 ? [record, ...records.slice(0, at + 1)] : [record]));
   const { reducer, outcomes } = reducedFrom(twice);

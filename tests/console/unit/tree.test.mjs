@@ -30,6 +30,14 @@ test("the rows are the pack by class and the answer by question, with what is be
   assert.equal(rows.find((row) => row.id === "class:claims").expanded, undefined);
 });
 
+test("the verdicts on tool calls stand below the answer, each with what the gate said", () => {
+  const verdict = { call_id: "k1", tool_name: "refund_order", status: "error", arguments: null, error: "Which order?", preview: null, taken: [] };
+  const shown = rowsOf({ ...states, tools: { calls: { k1: verdict } } }, new Map());
+  assert.deepEqual(ids(shown).slice(-2), ["calls", "call:k1"]);
+  assert.equal(inWords(shown.at(-1), speaker("en")), "refund_order, refused, Which order?");
+  assert.ok(!ids(rowsOf(states, new Map())).includes("calls"));
+});
+
 test("a closed row hides what is below it, and classes without anything are folded into one", () => {
   const shown = (...opened) => ids(rowsOf(states, new Map(opened)));
   assert.equal(shown(["answer", false]).at(-1), "answer");

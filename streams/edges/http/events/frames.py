@@ -33,10 +33,17 @@ def frame(kind: str, data: bytes, at: ShownEvent) -> bytes:
 
 
 async def frames(
-    message_id: str, progress: MessageProgress, last_id: str | None, pace: Pace, *, replay: bool = False
+    message_id: str,
+    progress: MessageProgress,
+    last_id: str | None,
+    pace: Pace,
+    *,
+    replay: bool = False,
+    calls: bool = False,
 ) -> AsyncGenerator[bytes, None]:
     """The stream of a message that has events. What a slow reader has not read stays in the progress, once for all.
 
+    With `calls` it goes on behind the pack and the run: verdicts on tool calls may come until it is silent for long.
     With `replay` a reader that needs a snapshot gets every event instead, where that is not too much.
     """
     yield RETRY
@@ -58,7 +65,7 @@ async def frames(
         if new := progress.events[count:]:
             count, quiet = count + len(new), 0.0
             yield b"".join(frame(each.told.event.type, each.data, each) for each in new)
-        elif progress.is_ended or quiet >= pace.silent_s:
+        elif (progress.is_ended and not calls) or quiet >= pace.silent_s:
             yield END
             return
         else:

@@ -5,17 +5,18 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import get_args
 
 import orjson
 
 from agents.core.progress.message_events import TimedEvent
 from schemas.codec import rfc3339
-from schemas.progress import TERMINAL
+from schemas.progress import TERMINAL, ProgressStage
 
-# The number of the last event of the pack, and of the cognitive run.
-Position = tuple[int, int]
-STAGES = ("pack", "cognition")
-POSITION = re.compile(r"(\d{1,18})\.(\d{1,18})")
+# The number of the last event of the pack, of the cognitive run, and of the tool calls.
+Position = tuple[int, int, int]
+STAGES: tuple[ProgressStage, ...] = get_args(ProgressStage)
+POSITION = re.compile(r"(\d{1,18})\.(\d{1,18})(?:\.(\d{1,18}))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class ShownEvent:
     @property
     def id(self) -> str:
         """The id of its frame."""
-        return f"{self.at[0]}.{self.at[1]}"
+        return ".".join(map(str, self.at if self.at[2] else self.at[:2]))
 
 
 @dataclass(slots=True, eq=False)
@@ -45,11 +46,11 @@ class MessageProgress:
     def add(self, told: Iterable[TimedEvent]) -> None:
         """Take the next events."""
         for each in told:
-            at = list(self.events[-1].at if self.events else (0, 0))
+            at = list(self.events[-1].at if self.events else (0, 0, 0))
             at[STAGES.index(each.event.stage)] = each.event.seq
             logged = datetime.fromtimestamp(each.timestamp / 1000, UTC)
             data = orjson.dumps({**each.event.model_dump(mode="json"), "ts": rfc3339(logged)})
-            self.events.append(ShownEvent(each, (at[0], at[1]), data))
+            self.events.append(ShownEvent(each, (at[0], at[1], at[2]), data))
         self.wake()
 
     def behind(self, last_id: str | None) -> Sequence[ShownEvent] | None:
@@ -57,7 +58,7 @@ class MessageProgress:
         found = POSITION.fullmatch(last_id or "")
         if found is None:
             return None
-        seen = dict(zip(STAGES, map(int, found.groups()), strict=True))
+        seen = dict(zip(STAGES, map(int, found.groups("0")), strict=True))
         known = {(each.told.event.stage, each.told.event.seq) for each in self.events}
         # Another process may have read the records of the two stages in another order.
         if any(seq and (stage, seq) not in known for stage, seq in seen.items()) or not any(seen.values()):

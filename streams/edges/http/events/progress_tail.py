@@ -29,6 +29,8 @@ from schemas.topics import (
     MEMORY_ERASURES,
     PACKS_PARTIAL,
     RETRIEVAL_PLANS,
+    TOOLS_CALLS_IN,
+    TOOLS_CALLS_OUT,
     Topic,
 )
 from streams import extensions
@@ -39,7 +41,8 @@ from streams.kafka.records import may_name
 from streams.telemetry import metrics
 
 LOG = logging.getLogger("fathom.events")
-TOPICS = (RETRIEVAL_PLANS, PACKS_PARTIAL, CONTEXT_PACKS, COGNITION_STEPS, MEMORY_ERASURES)
+CALLS = (TOOLS_CALLS_IN, TOOLS_CALLS_OUT)
+TOPICS = (RETRIEVAL_PLANS, PACKS_PARTIAL, CONTEXT_PACKS, COGNITION_STEPS, *CALLS, MEMORY_ERASURES)
 POLL_S = 1.0
 # After the last one has gone: to connect takes a tenth of a second.
 LINGER_S = 30.0
@@ -167,13 +170,10 @@ class ProgressTail:
         if record.value is None:
             return
         topic = BY_NAME[record.topic]
+        names = [_name_in(topic, each.told) for each in self._watched.values()]
         if topic is RETRIEVAL_PLANS:
-            wanted = any(may_name(record, message_id) for _, message_id in self._awaited.values())
-        elif topic is MEMORY_ERASURES:
-            wanted = bool(self._watched)
-        else:
-            wanted = any(may_name(record, pack_id) for pack_id in self._watched)
-        if not wanted:
+            names += [message_id for _, message_id in self._awaited.values()]
+        if not (topic is MEMORY_ERASURES and names) and not any(may_name(record, name) for name in names):
             return
         try:
             received = codec.decode_record(topic, record)
@@ -185,7 +185,7 @@ class ProgressTail:
         for plans, named in self._awaited.items() if topic is RETRIEVAL_PLANS else ():
             if named == (received.envelope.tenant, received.event.message_id):
                 plans.put_nowait(received)
-        for each in self._watched.values() if topic is not RETRIEVAL_PLANS else ():
+        for each in self._watched.values():
             each.take(received)
 
     def _erase(self, record: Received[Any]) -> None:
@@ -240,8 +240,10 @@ class ProgressTail:
         """Take a message's records from the log, then those that came meanwhile."""
         told = watched.told
         own, of_run = told.where.key(), entity_key(told.where.tenant, told.job_id)
-        keys = {PACKS_PARTIAL: own, CONTEXT_PACKS: own, COGNITION_STEPS: of_run}
+        keys = {PACKS_PARTIAL: own, CONTEXT_PACKS: own, COGNITION_STEPS: of_run, **dict.fromkeys(CALLS, own)}
         read = [await self._records(told, topic, key) for topic, key in keys.items()]
+        for later in await self._records(told, RETRIEVAL_PLANS, own):
+            watched.progress.add(told.of(later))
         watched.progress.add([told.first])
         for record in (*merge(*read, key=attrgetter("timestamp")), *(watched.came or ())):
             watched.progress.add(told.of(record))
@@ -252,7 +254,12 @@ class ProgressTail:
         found: list[Received[Any]] = []
         async with aclosing(known.newest_first(self._bootstrap(), topic, SEARCH_S, key)) as windows:
             async for records, _ in windows:
-                found = [*known.of_tenant(topic, records, told.where.tenant, told.plan.pack_id), *found]
+                found = [*known.of_tenant(topic, records, told.where.tenant, _name_in(topic, told)), *found]
                 if records and min(record.timestamp for record in records) < told.first.timestamp - SKEW_MS:
                     break
         return found
+
+
+def _name_in(topic: Topic, told: MessageEvents) -> str:
+    """What is looked for in a record: calls and later plans know the conversation, and not the pack."""
+    return told.where.conversation_id if topic in (*CALLS, RETRIEVAL_PLANS) else told.plan.pack_id

@@ -39,6 +39,9 @@ class EventsQuery(MessageConversation):
     message_id: Id = Field(description="as sending it gave, or as its pack names it")
     timeout: float = Field(30.0, ge=0, le=LONGEST_S, description="seconds to wait for the first event of the message")
     last_event_id: str | Unsent = Field(None, description="as the header, for callers that cannot send one")
+    calls: bool = Field(
+        False, description="go on behind pack and run, for the verdicts on tool calls, until 150 s without any"
+    )
     replay: bool = Field(
         False, description="every event from the first on, in place of the snapshot, while all are held"
     )
@@ -51,9 +54,10 @@ class EventsHeaders(BaseModel):
 class EventsRoute(LoggedRoute):
     sentences: ClassVar[Mapping[str, str]] = {
         **LoggedRoute.sentences,
-        "": "the query parameters are `message_id`, `conversation_id`, `client_id`, `timeout`, `last_event_id` "
-        "and `replay`",
+        "": "the query parameters are `message_id`, `conversation_id`, `client_id`, `timeout`, `last_event_id`, "
+        "`calls` and `replay`",
         "message_id": "message_id: name the message, as sending it gave its id",
+        "calls": "calls: is `true` or `false`",
         "replay": "replay: is `true` or `false`",
         "timeout": f"timeout: is 0 to {LONGEST_S:g} seconds",
     }
@@ -119,7 +123,7 @@ class EventsEndpoint:
             self._leave(grant)
             return Response(status_code=GONE)
         last_id = headers.last_event_id or query.last_event_id
-        body = frames(query.message_id, progress, last_id, self._pace, replay=query.replay)
+        body = frames(query.message_id, progress, last_id, self._pace, replay=query.replay, calls=query.calls)
 
         async def ended() -> None:
             await body.aclose()

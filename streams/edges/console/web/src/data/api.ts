@@ -57,7 +57,7 @@ export async function events(
   replay: boolean,
 ): Promise<ReadableStream<Uint8Array>> {
   const position: Record<string, string> = after === null ? {} : { "Last-Event-ID": after };
-  const path = `events?message_id=${encodeURIComponent(message)}${replay ? "&replay=true" : ""}`;
+  const path = `events?message_id=${encodeURIComponent(message)}&calls=true${replay ? "&replay=true" : ""}`;
   const answer = await call(path, { signal, headers: { Accept: "text/event-stream", ...position } });
   if (answer.body === null) throw new Refused("no events came", answer.status, true);
   return answer.body;

@@ -78,7 +78,7 @@ function take(reducer: MessageReducer, frame: Frame, given: Following): boolean 
     return false;
   }
   const record = JSON.parse(frame.data) as ProgressRecord;
-  if (record.stage !== "pack" && record.stage !== "cognition") return false;
+  if (!["pack", "cognition", "tools"].includes(record.stage)) return false;
   const outcome = reducer.apply(record);
   if (outcome === "applied") given.changed(record);
   return outcome === "gap";

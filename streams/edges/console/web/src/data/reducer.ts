@@ -12,21 +12,25 @@ interface Place {
   last: number | null;
 }
 
-/** Reduces the records of one message, of both stages; every record counts once, and none may be missing. */
+/** Reduces the records of one message, of all stages; every record counts once, and none may be missing. */
 export class MessageReducer {
   picture: Picture = { pack: null, cognition: null };
   readonly history: ProgressRecord[] = [];
   #base: Picture = { pack: null, cognition: null };
-  #places: Record<Stage, Place> = { pack: { job: null, last: 0 }, cognition: { job: null, last: 0 } };
+  #places: Record<Stage, Place> = { pack: { job: null, last: 0 }, cognition: { job: null, last: 0 }, tools: { job: null, last: 0 } };
 
   /** Begin again from what the server has reduced. */
   restart(snapshot: Snapshot): void {
-    this.#base = structuredClone({ pack: snapshot.pack ?? null, cognition: snapshot.cognition ?? null });
+    this.#base = structuredClone({
+      pack: snapshot.pack ?? null,
+      cognition: snapshot.cognition ?? null,
+      ...(snapshot.tools ? { tools: snapshot.tools } : {}),
+    });
     this.picture = structuredClone(this.#base);
     this.history.length = 0;
-    for (const stage of ["pack", "cognition"] as const) {
+    for (const stage of ["pack", "cognition", "tools"] as const) {
       const job = this.picture[stage]?.job_id ?? null;
-      this.#places[stage] = { job, last: this.picture[stage] === null ? 0 : null };
+      this.#places[stage] = { job, last: this.picture[stage] ? null : 0 };
     }
   }
 
@@ -54,6 +58,7 @@ export class MessageReducer {
     const jobs: Record<Stage, string | null> = {
       pack: picture.pack?.job_id ?? null,
       cognition: picture.cognition?.job_id ?? null,
+      tools: picture.tools?.job_id ?? null,
     };
     for (const record of this.history.slice(0, count)) {
       if (jobs[record.stage] !== record.job_id) picture[record.stage] = null;

@@ -1,6 +1,6 @@
 /** What the server says of a message: records of progress, the states they reduce to, packs, turns and decisions. */
 
-export type Stage = "pack" | "cognition";
+export type Stage = "pack" | "cognition" | "tools";
 
 export interface Operation {
   op: string;
@@ -164,9 +164,29 @@ export interface CognitionState {
 export interface Picture {
   pack: PackState | null;
   cognition: CognitionState | null;
+  /** Absent before the first verdict. */
+  tools?: ToolsState | null;
 }
 
-export interface Snapshot extends Picture {
+/** The verdicts of the gate on the calls for a message, by call. */
+export interface ToolsState {
+  job_id?: string;
+  calls?: Record<string, ToolVerdict>;
+}
+
+export interface ToolVerdict {
+  call_id: string;
+  tool_name: string;
+  status: "resolved" | "error" | "confirmation_required";
+  arguments: Record<string, unknown> | null;
+  error: string | null;
+  /** What the user is asked to say yes to. */
+  preview: string | null;
+  /** Values that the call did not have, and where each came from. */
+  taken: { arg: string; value: unknown; source: string }[];
+}
+
+export interface Snapshot extends Partial<Picture> {
   message_id?: string;
 }
 

@@ -1,6 +1,18 @@
 /** What the pages with lists say, in English. */
 
 export const pages = {
+  "calls.title": "Tool calls",
+  "calls.what": "What the gate said of the calls that an agent wanted to make for this message.",
+  "calls.verdict": "Verdict",
+  "calls.call": "Call",
+  "calls.arguments": "Arguments",
+  "calls.taken": "Filled in",
+  "calls.preview": "Asked of the user",
+  "calls.error": "Why not",
+  "call.resolved": "may be executed",
+  "call.error": "refused",
+  "call.confirmation_required": "waits for a yes",
+
   "conversations.title": "Conversations",
   "conversations.conversation": "Conversation",
   "conversations.find": "Find a conversation",

@@ -1,6 +1,18 @@
 /** What the pages with lists say, in Portuguese. */
 
 export const pages = {
+  "calls.title": "Chamadas de ferramentas",
+  "calls.what": "O que a porta disse das chamadas que um agente quis fazer para esta mensagem.",
+  "calls.verdict": "Veredito",
+  "calls.call": "Chamada",
+  "calls.arguments": "Argumentos",
+  "calls.taken": "Preenchido",
+  "calls.preview": "Perguntado ao usuário",
+  "calls.error": "Por que não",
+  "call.resolved": "pode ser executada",
+  "call.error": "recusada",
+  "call.confirmation_required": "espera um sim",
+
   "conversations.title": "Conversas",
   "conversations.conversation": "Conversa",
   "conversations.find": "Buscar conversa",

@@ -3,6 +3,7 @@
 import type { ContextPack, Picture } from "../data/types.ts";
 import { useSpeech } from "../language/say.ts";
 import type { Row } from "../tree/rows.ts";
+import { CallShown } from "./call.tsx";
 import { AnswerShown, NodeShown } from "./answer.tsx";
 import { ClaimShown } from "./claim.tsx";
 import { ClassShown, ItemShown, MoreShown, PackShown } from "./pack.tsx";
@@ -37,6 +38,10 @@ export function Details({ row, picture, whole, unknown }: DetailsProps) {
       return <><h2>{say("answer")}</h2><AnswerShown cognition={held.cognition} /></>;
     case "node":
       return <><h2>{say("node.question")} {held.node.node_id}</h2><NodeShown node={held.node} cognition={cognition ?? {}} /></>;
+    case "calls":
+      return <><h2>{say("calls.title")}</h2><p class="quiet">{say("calls.what")}</p></>;
+    case "call":
+      return <><h2>{held.verdict.tool_name}</h2><CallShown verdict={held.verdict} /></>;
     case "claim":
       return <><h2>{say("claim")}</h2><p class="quiet">{held.node.node_id} {held.node.question}</p><ClaimShown claim={held.claim} cognition={cognition ?? {}} /></>;
   }

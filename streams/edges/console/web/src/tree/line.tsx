@@ -8,6 +8,8 @@ import { Memory } from "../parts/marks.tsx";
 import { Badge, State } from "../parts/small.tsx";
 import type { Row } from "./rows.ts";
 
+const CALL_STATES = { resolved: "ok", error: "failed", confirmation_required: "warn" } as const;
+
 /** How often a node was tried: the first time, and each search and reasoning after it. */
 export function attempts(node: CognitionNode): number {
   return 1 + (node.rethinks ?? 0) + Math.max((node.searches ?? 1) - 1, 0);
@@ -53,6 +55,10 @@ export function describe(row: Row, speech: Speaker): string {
     }
     case "claim":
       return [say("claim"), held.claim.text, say(`claim.${verdictOf(held.claim)}`)].join(", ");
+    case "calls":
+      return say("calls.title");
+    case "call":
+      return [held.verdict.tool_name, word("call.", held.verdict.status), said(held.verdict.error)].filter(Boolean).join(", ");
   }
 }
 
@@ -124,5 +130,14 @@ export function line(row: Row, speech: Speaker) {
         </>
       );
     }
+    case "calls":
+      return <><b class="name">{say("calls.title")}</b><Badge>{held.count}</Badge></>;
+    case "call":
+      return (
+        <>
+          <State of={CALL_STATES[held.verdict.status]} says={word("call.", held.verdict.status)} />
+          <span class="name">{held.verdict.tool_name}</span>
+        </>
+      );
   }
 }

@@ -1,8 +1,8 @@
-/** The tree of a message as the rows of a list: the pack by class of memory, the answer by sub-question. */
+/** The tree of a message as the rows of a list: the pack by class of memory, the answer by sub-question, tool calls. */
 
 import { SECTIONS, isShown } from "../data/pack.ts";
 import type {
-  Claim, CognitionNode, CognitionState, DroppedItem, KeptItem, PackNode, PackState, Picture,
+  Claim, CognitionNode, CognitionState, DroppedItem, KeptItem, PackNode, PackState, Picture, ToolVerdict,
 } from "../data/types.ts";
 
 export type Held =
@@ -14,7 +14,9 @@ export type Held =
   | { kind: "more"; items: DroppedItem[] }
   | { kind: "cognition"; cognition: CognitionState }
   | { kind: "node"; node: CognitionNode; open: boolean }
-  | { kind: "claim"; claim: Claim; node: CognitionNode };
+  | { kind: "claim"; claim: Claim; node: CognitionNode }
+  | { kind: "calls"; count: number }
+  | { kind: "call"; verdict: ToolVerdict };
 
 export interface Row {
   id: string;
@@ -57,7 +59,7 @@ export function rowsOf(picture: Picture, opened: Opened): Row[] {
 }
 
 function roots(picture: Picture): Twig[] {
-  const { pack, cognition } = picture;
+  const { pack, cognition, tools } = picture;
   const twigs: Twig[] = [];
   if (pack !== null) {
     const below = classes(pack);
@@ -66,6 +68,10 @@ function roots(picture: Picture): Twig[] {
   if (cognition !== null) {
     const below = questions(cognition);
     twigs.push({ id: "answer", held: { kind: "cognition", cognition }, below: () => below, leaf: below.length === 0 });
+  }
+  if (tools) {
+    const below = Object.values(tools.calls ?? {}).map((verdict) => leaf(`call:${verdict.call_id}`, { kind: "call", verdict }));
+    twigs.push({ id: "calls", held: { kind: "calls", count: below.length }, below: () => below, leaf: below.length === 0 });
   }
   return twigs;
 }
