@@ -35,6 +35,7 @@ class PackDecision(Event):
     profile: Absent[QueryProfile] = None
     options: Absent[AppliedOptions] = None
     seq: Absent[int] = None
+    evidence: Absent[Literal["found", "none"]] = None
 
 
 class AuditDecision(Event):

@@ -7,7 +7,7 @@ again without effect.
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Literal, Protocol
 
 from agents.core.conversation.erasure import Erasure
 from agents.core.language.dates import Span
@@ -123,6 +123,7 @@ class DecisionMade:
     latency_ms: int
     degraded: bool
     user_id: str | None = None
+    evidence: Literal["found", "none"] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -353,6 +353,14 @@ const (
 	OptionNameWaitMs    OptionName = "wait_ms"
 )
 
+// PackDecisionEvidence: one of the values below, or one that a newer Fathom knows.
+type PackDecisionEvidence string
+
+const (
+	PackDecisionEvidenceFound PackDecisionEvidence = "found"
+	PackDecisionEvidenceNone  PackDecisionEvidence = "none"
+)
+
 // ParameterSource: one of the values below, or one that a newer Fathom knows.
 type ParameterSource string
 
@@ -1386,6 +1394,7 @@ type PackDecision struct {
 	Profile          *QueryProfile              `json:"profile,omitzero"`
 	Options          *AppliedOptions            `json:"options,omitzero"`
 	Seq              *int64                     `json:"seq,omitzero"`
+	Evidence         *PackDecisionEvidence      `json:"evidence,omitzero"`
 	Extra            map[string]json.RawMessage `json:"-"`
 }
 

@@ -320,4 +320,5 @@ def _decision(pack: ContextPack, opened: JoinOpened, created_at: datetime) -> Pa
         profile=opened.profile,
         options=opened.options,
         seq=opened.seq,
+        evidence=pack.evidence,
     )

@@ -138,6 +138,8 @@ export type OptionName = Open<
   | "wait_ms"
 >;
 
+export type PackDecisionEvidence = Open<"found" | "none">;
+
 export type ParameterSource = Open<"message" | "history">;
 
 export type PartReportStatus = Open<"ok" | "empty" | "timeout" | "error" | "skipped" | "missing">;
@@ -778,6 +780,7 @@ export interface PackDecision {
   profile?: QueryProfile;
   options?: AppliedOptions;
   seq?: number;
+  evidence?: PackDecisionEvidence;
 }
 
 /**

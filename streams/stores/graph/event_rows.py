@@ -93,7 +93,7 @@ def _pack_rows(decision: PackDecision, tenant: str) -> Iterable[Row]:
             "depth_level": decision.depth_level.value,
             **picked(decision, "client_id conversation_id message_id pack_id detected_signals query_profile_used"),
             **picked(decision, "sources_retrieved tokens_used latency_ms created_at classifier confidence degraded"),
-            **present(query_profile_version=decision.profile and decision.profile.version),
+            **present(query_profile_version=decision.profile and decision.profile.version, evidence=decision.evidence),
             **_options(decision.options),
         },
     )

@@ -219,6 +219,7 @@ def to_decision(row: Found) -> DecisionMade:
         latency_ms=row["latency_ms"],
         degraded=row["degraded"],
         user_id=row.get("user_id"),
+        evidence=row.get("evidence"),
     )
 
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from math import ceil
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
@@ -35,6 +35,9 @@ class DecisionsQuery(BaseModel):
     level: DepthLevel | Unsent = Field(None, description="only of this depth")
     degraded: bool | Unsent = Field(
         None, description="only those whose pack lacks what a memory did not answer in time, or not"
+    )
+    evidence: Literal["found", "none"] | Unsent = Field(
+        None, description="only those whose pack held something that answers, or nothing; from 0.2 on"
     )
     user: Id | Unsent = Field(None, description="only on this user's messages; default: the token's")
 
@@ -82,6 +85,7 @@ class DecisionShown(Value):
     tokens: int
     latency_ms: int
     degraded: bool
+    evidence: Absent[Literal["found", "none"]] = None
 
 
 class DecisionsShown(Value):
@@ -129,7 +133,9 @@ async def _shown(
     made = tuple(
         each
         for each in made[:MAX_READ]
-        if query.level in (None, each.level) and query.degraded in (None, each.degraded)
+        if query.level in (None, each.level)
+        and query.degraded in (None, each.degraded)
+        and query.evidence in (None, each.evidence)
     )
     corrections = corrections[:MAX_READ]
     latest = made[: query.limit]
@@ -197,4 +203,5 @@ def _row(made: DecisionMade, question: str | None) -> DecisionShown:
         tokens=made.tokens,
         latency_ms=made.latency_ms,
         degraded=made.degraded,
+        evidence=made.evidence,
     )

@@ -91,8 +91,9 @@ def test_decisions_are_narrowed_by_depth_by_user_and_by_what_their_packs_lack(tm
     deep, other = decided(4, timedelta(0), depth_level=DepthLevel.D3), decided(6, timedelta(0))
     said = other[1]._replace(event=other[1].event.model_copy(update={"user_id": "bia"}))
     lacking = decided(8, timedelta(0), degraded=True)
+    asked = [*decided(10, timedelta(0), evidence="found"), *decided(12, timedelta(0), evidence="none")]
     store, whole = (
-        graph(*decided(2, timedelta(0)), *deep, other[0], said, *lacking),
+        graph(*decided(2, timedelta(0)), *deep, other[0], said, *lacking, *asked),
         {"authorization": f"Bearer {WHOLE}"},
     )
 
@@ -103,6 +104,7 @@ def test_decisions_are_narrowed_by_depth_by_user_and_by_what_their_packs_lack(tm
     assert ids("?user=bia") == ["m6"]
     assert ids("?user=bia&level=D3") == []
     assert ids("?degraded=true") == ["m8"]
+    assert (ids("?evidence=found"), ids("?evidence=none")) == (["m10"], ["m12"])
     assert [day["messages"] for day in shown(tmp_path, store, "?level=D3", whole).json()["days"]] == [1]
     assert detail(shown(tmp_path, store, "?user=bia"), 403)
 

@@ -517,6 +517,17 @@ public final class Events {
     /**
      * One of the values below, or one that a newer Fathom knows.
      */
+    public record PackDecisionEvidence(@JsonValue String value) {
+        public static final PackDecisionEvidence FOUND = new PackDecisionEvidence("found");
+        public static final PackDecisionEvidence NONE = new PackDecisionEvidence("none");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public PackDecisionEvidence {}
+    }
+
+    /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
     public record ParameterSource(@JsonValue String value) {
         public static final ParameterSource MESSAGE = new ParameterSource("message");
         public static final ParameterSource HISTORY = new ParameterSource("history");
@@ -1449,6 +1460,7 @@ public final class Events {
             @JsonProperty("profile") QueryProfile profile,
             @JsonProperty("options") AppliedOptions options,
             @JsonProperty("seq") Long seq,
+            @JsonProperty("evidence") PackDecisionEvidence evidence,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**

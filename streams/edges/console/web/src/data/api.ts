@@ -98,7 +98,7 @@ export async function conversation(id: string, client: string): Promise<Conversa
   return got(`conversations/${encodeURIComponent(id)}${queryOf({ client_id: client })}`);
 }
 
-export async function decisions(asked: { days: number; limit?: number; level?: string; user?: string; degraded?: string }, signal?: AbortSignal): Promise<DecisionsShown> {
+export async function decisions(asked: { days: number; limit?: number; level?: string; user?: string; degraded?: string; evidence?: string }, signal?: AbortSignal): Promise<DecisionsShown> {
   return got(`decisions${queryOf({ ...asked })}`, signal);
 }
 

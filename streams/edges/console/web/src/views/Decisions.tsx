@@ -16,13 +16,15 @@ import { Depth } from "../parts/marks.tsx";
 import { Days, State, Waiting } from "../parts/small.tsx";
 
 const LEVELS = ["D0", "D1", "D2", "D3", "D4"];
+const EVIDENCE = ["found", "none"] as const;
 const MOST = 200;
 
 export function Decisions({ query }: { query: URLSearchParams }) {
   const { say } = useSpeech();
-  const [days, level, user, degraded] = [Number(query.get("days") ?? 30), query.get("level") ?? "", query.get("user") ?? "", query.get("degraded") ?? ""];
-  const { value, why } = useLoaded((signal) => decisions({ days, level, user, degraded, limit: MOST }, signal), [days, level, user, degraded], true);
-  const to = (changed: Record<string, string>): string => address("decisions", [], { days: `${days}`, level, user, degraded, ...changed });
+  const days = Number(query.get("days") ?? 30);
+  const [level, user, degraded, evidence] = ["level", "user", "degraded", "evidence"].map((each) => query.get(each) ?? "") as [string, string, string, string];
+  const { value, why } = useLoaded((signal) => decisions({ days, level, user, degraded, evidence, limit: MOST }, signal), [days, level, user, degraded, evidence], true);
+  const to = (changed: Record<string, string>): string => address("decisions", [], { days: `${days}`, level, user, degraded, evidence, ...changed });
   return (
     <div class="decisions">
       <div class="page-head">
@@ -32,6 +34,12 @@ export function Decisions({ query }: { query: URLSearchParams }) {
           <select name="level" value={level} onChange={(event) => { location.hash = to({ level: event.currentTarget.value }); }}>
             <option value="">{say("decisions.every")}</option>
             {LEVELS.map((each) => <option key={each} value={each}>{each}</option>)}
+          </select>
+        </label>
+        <label class="beside">{say("decisions.evidence")}
+          <select name="evidence" value={evidence} onChange={(event) => { location.hash = to({ evidence: event.currentTarget.value }); }}>
+            <option value="">{say("decisions.every")}</option>
+            {EVIDENCE.map((each) => <option key={each} value={each}>{say(`decisions.evidence.${each}`)}</option>)}
           </select>
         </label>
         <label class="beside">
