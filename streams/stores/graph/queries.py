@@ -147,10 +147,9 @@ DECISIONS_MADE: Final = """
       AND (m.conversation_id = d.conversation_id OR ($client_id = '' AND $user_id = ''))
       AND ($client_id = '' OR m.client_id = $client_id) AND ($user_id = '' OR m.user_id = $user_id)
     WITH d, max(CASE WHEN m.conversation_id = d.conversation_id THEN m.client_id END) AS client_id, max(m.user_id) AS u
-    RETURN d.id AS id, d.message_id AS message_id, d.conversation_id AS conversation_id,
+    RETURN d.id AS id, d.message_id AS message_id, d.conversation_id AS conversation_id, d.evidence AS evidence,
            coalesce(d.client_id, client_id) AS client_id, d.created_at AS created_at, d.depth_level AS depth_level,
-           d.tokens_used AS tokens_used, d.latency_ms AS latency_ms, d.degraded AS degraded, d.evidence AS evidence,
-           u AS user_id
+           d.tokens_used AS tokens_used, d.latency_ms AS latency_ms, d.degraded AS degraded, u AS user_id
     ORDER BY d.created_at DESC, d.id
     LIMIT $limit"""
 
