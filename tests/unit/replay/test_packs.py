@@ -221,6 +221,7 @@ def test_a_pack_with_another_header_is_different(fathom: Pipeline):
     assert [one.field for one in verdict.differences] == ["header ce_causationid"]
 
 
+@pytest.mark.covers("AC-33")
 def test_packs_that_were_lost_or_never_made_are_told_apart(fathom: Pipeline):
     talk(fathom, "c1")
     first, second, _ = fathom.packs()

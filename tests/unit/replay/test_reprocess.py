@@ -20,7 +20,7 @@ from streams.replay.log import PartitionRange
 from streams.replay.reprocess import WRITTEN, Reprocessed, Reprocessing, topics
 from streams.replay.reprocess_run import HELD_PACKS, Order, Sink
 from streams.replay.runs import settings_of
-from streams.replay.selection import Selection
+from streams.replay.selection import Selection, topic_of
 from streams.replay.timeline import Timeline
 from streams.testing.pipeline import Pipeline
 from tests.builders.replay_log import LogInMemory
@@ -163,6 +163,16 @@ def test_two_runs_make_the_same_bytes(fathom: Pipeline):
 def test_nothing_is_written_beside_what_is_made_again(fathom: Pipeline):
     written, _ = again(fathom)
     assert {step.topic for *_, step in written.steps} == set(WRITTEN)
+
+
+@pytest.mark.covers("CF-84")
+def test_what_is_made_again_is_written_to_topics_of_the_run():
+    assert {topic_of(topic.name, "r1") for topic in WRITTEN} == {
+        "depth.classified.replay.r1",
+        "retrieval.plans.replay.r1",
+        "packs.partial.replay.r1",
+        "context-packs.out.replay.r1",
+    }
 
 
 def test_another_budget_shows_in_the_packs_it_changes_and_in_no_others(fathom: Pipeline):

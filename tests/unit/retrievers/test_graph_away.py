@@ -9,6 +9,7 @@ import pytest
 
 from agents.errors import Unavailable
 from agents.retrievers.semantic import SemanticRetriever
+from schemas.depth import DepthLevel
 from schemas.envelope import Received
 from schemas.retrieval import RetrievalPlan
 from schemas.topics import RETRIEVAL_PLANS
@@ -42,6 +43,20 @@ def test_passages_are_in_the_pack_whichever_read_of_the_graph_fails_and_the_part
         assert any("24 meses" in each for each in passages(pack))
         [part] = [each for each in fathom.parts() if each.memory_class == "semantic"]
         assert part.error == "graph is unavailable"
+
+
+@pytest.mark.covers("CF-09", "S0-64")
+def test_a_follow_up_has_a_summary_of_its_conversation_though_the_graph_has_none() -> None:
+    with Pipeline() as fathom:
+        fathom.graph._engine = fathom.graph.engine = Without(queries.SUMMARIES_OF_CONVERSATION)
+        asked = fathom.say("Fala do projeto X")
+        fathom.say("O projeto X está em execução com 3 fases.", role="assistant", answers=asked)
+        pack = fathom.ask("e o orçamento?")
+        assert pack.depth_level == DepthLevel.D1
+        assert pack.episodic is not None
+        [made] = pack.episodic.conversation_summaries
+        assert (made.conversation_id, made.origin) == ("c1", "current")
+        assert "3 fases" in made.text
 
 
 def test_a_read_that_ends_before_it_has_begun_warns_of_nothing() -> None:

@@ -86,6 +86,7 @@ def test_cognition_has_the_settings_of_its_specification_and_is_off():
     limits = options.limits
     assert (limits.max_depth, limits.max_children, limits.max_rethink) == (2, 3, 2)
     assert (limits.complexity_threshold, limits.abstain_threshold, limits.similarity_threshold) == (0.4, 0.2, 0.7)
+    assert not config.load({"RAG_COGRAG_VERIFICATION_ENABLED": "true"}).cognition().flags.hallucination_loop
     alone = config.load({"RAG_COGRAG_HALLUCINATION_LOOP": "true"}).cognition()
     assert not alone.flags.hallucination_loop
 

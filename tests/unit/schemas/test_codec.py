@@ -215,6 +215,7 @@ def test_the_tenant_is_the_headers_or_else_the_client() -> None:
     assert decoded(document, topic=DOCUMENTS_IN).envelope.tenant == "default"
 
 
+@pytest.mark.covers("CF-60")
 def test_the_shared_tenant_cannot_be_written_to() -> None:
     assert refusal(ASK, {"tenant": "_public"}) == "bad_envelope"
     assert refusal({"tenant": "_public", "data": ASK}, STRUCTURED) == "bad_envelope"

@@ -91,7 +91,7 @@ def judged(engine: Engine, query: str, summary: str | None = None) -> tuple[Any,
     return asyncio.run(assessor.assess(query, summary, (), "ana"))
 
 
-@pytest.mark.covers("REQ-017.4", "S3-06", "S3-38", "S3-39", "S3-40", "CF-49")
+@pytest.mark.covers("REQ-017.4", "S3-06", "S3-10", "S3-38", "S3-39", "S3-40", "CF-49")
 @pytest.mark.parametrize(("needs", "tier"), [(True, "deep"), (False, "minimal")])
 def test_an_engine_is_told_the_least_and_decides(needs: bool, tier: str) -> None:
     engine = Engine(lambda: (needs, "it says so"))
@@ -105,6 +105,17 @@ def test_an_engine_is_told_the_least_and_decides(needs: bool, tier: str) -> None
     [(statement, context)] = engine.told
     assert (statement, context.session_id, context.user_id) == ("Tell me about it", "assessment", "ana")
     assert context.metadata == {"conversation_summary": "Talking of the roadmap"}
+
+
+@pytest.mark.covers("S3-06", "S3-40")
+def test_an_engine_goes_before_a_model() -> None:
+    class Model:
+        async def complete(self, _prompt: str, **_how: Any) -> str:
+            return "<needs_deep_context>false</needs_deep_context>"
+
+    assessor = Assessor(SystemClock(), Engine(lambda: (True, "it says so")), model=Model())
+    made, classifier = asyncio.run(assessor.assess("Tell me about it", None, (), "ana"))
+    assert (classifier, made.needs_deep_context, made.reason) == ("engine", True, "it says so")
 
 
 def test_an_engine_that_wants_context_for_a_courtesy_has_a_tool_for_it() -> None:

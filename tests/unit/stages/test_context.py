@@ -76,8 +76,10 @@ def test_the_storage_key_is_client_and_conversation_and_cannot_be_imitated():
 @pytest.mark.covers("S1-20", "AC-39")
 def test_only_the_last_turns_are_recent():
     policy = replace(DEFAULT_POLICY, max_turns=4)
-    manager = filled(policy, *(turn(n, f"t{n}") for n in range(6)))
-    assert [t.content for t in run(manager.load_recent(CONVERSATION, AT))] == ["t2", "t3", "t4", "t5"]
+    said = tuple(turn(n, f"t{n}") for n in range(6))
+    manager = filled(policy, *said)
+    for found in (run(manager.load_recent(CONVERSATION, AT)), manager.recent(said, AT)):
+        assert [t.content for t in found] == ["t2", "t3", "t4", "t5"]
 
 
 @pytest.mark.covers("S1-20", "CF-63", "AC-39")

@@ -318,6 +318,7 @@ def test_what_stays_rejected_is_a_gap_and_no_finding_unless_abstaining_is_off() 
     assert "intervalo" in sections["Limitações"]
     assert {each.node_id for each in deep_answer(state).sub_answers} == {"0", "1"}
     assert state.sub_answers["2"].status == "abstained"
+    assert state.verifications["2"].status == "abstain"
     assert state.verification_status == "approved"
     flagged = ended(abstain=False)
     assert "sessenta minutos" in (flagged.integrated_response or "")

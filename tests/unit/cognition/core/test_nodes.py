@@ -159,6 +159,18 @@ def test_what_another_search_finds_joins_the_evidence_and_replaces_none() -> Non
     assert merged.spent.searches == again.spent.searches + 1
 
 
+@pytest.mark.covers("S2-45", "S2-46")
+def test_a_passage_that_is_found_again_has_its_better_score_and_all_its_sources() -> None:
+    first, planned = Run().of(opened())[2].state, Run().of(opened())[0].state
+    [search] = [each for each in dual_retriever.searches(planned) if each.node_id == "1"]
+    known = first.evidence_map["1"][0]
+    worse = known.model_copy(update={"score": known.score / 2, "sources": ("vector",)})
+    found = LeafFound(search, 0.5, [(first.passages[known.chunk_uid], worse)], ())
+    merged = dual_retriever.merged(first, [found])
+    [kept] = [each for each in merged.evidence_map["1"] if each.chunk_uid == known.chunk_uid]
+    assert (kept.score, kept.sources) == (known.score, ("lexical", "vector"))
+
+
 # --- the refiner
 
 

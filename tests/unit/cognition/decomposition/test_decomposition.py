@@ -155,6 +155,17 @@ def test_nested_descriptions_name_the_node_they_use() -> None:
     assert [each.level for each in made.nodes.values()] == sorted(each.level for each in made.nodes.values())
 
 
+@pytest.mark.covers("S2-33", "CF-32")
+def test_of_questions_of_one_level_the_first_has_the_room_that_is_left() -> None:
+    first, second, third = (
+        "Qual é o prazo e quem recorre?",
+        "Qual é a multa e quem a paga?",
+        "Qual é o foro e quem vai?",
+    )
+    made = tree(f"a) {first} b) {second} c) {third}", "pt")
+    assert list(made.nodes) == ["0", "1", "2", "3", "1.1", "1.2"]
+
+
 @pytest.mark.parametrize(
     ("question", "last", "uses"),
     [
@@ -249,6 +260,8 @@ def test_a_pronoun_becomes_the_one_name_it_can_mean(lang: str, question: str, se
         ("pt", "Art. 5º, inciso LV, da Constituição Federal", False),
         ("pt", "Qual é o prazo da apelação?", False),
         ("pt", "a ou b? e qual é?", False),
+        ("pt", "A CLT e o CPC já valem?", True),
+        ("pt", "A CLT e o CPC valem?", False),
         ("en", "Which bridge is older, Tower Bridge or Rialto?", True),
         ("en", "When does the shop open on Monday?", False),
         ("pt", "", False),

@@ -8,7 +8,7 @@ from tests.builders import progress_job
 from tests.unit.core.progress.test_reduction import RECORDED, rounded
 
 
-@pytest.mark.covers("S2-92")
+@pytest.mark.covers("S2-92", "S2-142", "S2-143")
 def test_the_recorded_job_is_what_the_stages_make() -> None:
     made = progress_job.as_json(progress_job.recorded())
     # To the last digit on the version that recorded it.

@@ -92,6 +92,7 @@ def test_a_simple_question_opens_no_job(fathom: Pipeline, text: str) -> None:
     assert steps(fathom) == []
 
 
+@pytest.mark.covers("S2-22")
 def test_a_simple_question_is_answered_where_the_caller_asks_for_it(fathom: Pipeline) -> None:
     fathom.ask("Quanto dura o intervalo de almoço?", deep=True)
     assert answer(fathom).citations == ("[lei:CLT-art71]",)

@@ -140,6 +140,14 @@ def test_themes_change_nothing_where_there_are_none(question: str) -> None:
     assert with_themes.integrated_response == without.integrated_response
 
 
+@pytest.mark.covers("S2-61", "AC-81", "CF-34")
+def test_without_their_flag_no_themes_are_looked_for() -> None:
+    for on in (True, False):
+        with pipeline(rag_cograg_theme_retrieval_enabled=on) as fathom:
+            taught(fathom)
+            assert bool(after(asked(fathom), Node.THEME_ACTIVATOR).themes) is on
+
+
 @pytest.mark.covers("S2-39", "S2-41", "S2-42", "S2-43", "S2-45", "AC-70")
 def test_every_sub_question_has_an_answer_of_every_source(fathom: Pipeline) -> None:
     found = after(asked(fathom), Node.DUAL_RETRIEVER)

@@ -155,6 +155,7 @@ def test_a_changed_sentence_is_refused_by_the_check_of_what_was_changed(
     assert {3, number} <= failed(found)
 
 
+@pytest.mark.covers("S2-115", "S2-127")
 @pytest.mark.parametrize(("said", "cite", "title", "lang"), ALL, ids=[each[0] for each in ALL])
 def test_no_invented_foreign_or_absent_citation_is_accepted(said: str, cite: str, title: str, lang: str) -> None:
     invented = verdict(said, said, cite, title, lang, cite="lei:CLT-art999")

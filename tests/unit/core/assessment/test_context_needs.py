@@ -66,8 +66,9 @@ def test_a_tool_of_the_callers_own_is_advised_where_it_is_of_use() -> None:
 
 @pytest.mark.covers("AC-60", "S3-15", "S3-52")
 def test_asking_back_needs_nothing_new() -> None:
-    made = assess("What do you mean by that?", "Discussing error handling patterns")
-    assert (made.needs_deep_context, made.query_type) == (False, T.CLARIFICATION)
+    for query in ("What do you mean by that?", "What do you mean by idempotent?"):
+        made = assess(query, "Discussing error handling patterns")
+        assert (made.needs_deep_context, made.query_type) == (False, T.CLARIFICATION)
 
 
 @pytest.mark.covers("AC-61", "S3-18", "S3-34", "S3-53")

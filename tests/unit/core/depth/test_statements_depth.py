@@ -59,6 +59,13 @@ def intent(fathom: Pipeline, event: DepthClassified) -> str | None:
     return None if found is None else str(found)
 
 
+@pytest.mark.covers("CF-60")
+def test_a_message_is_its_users_and_else_its_applications(fathom: Pipeline) -> None:
+    assert classified(fathom, "Bom dia!", "c1", user="ana").user_id == "ana"
+    nobodys = fathom.say("Bom dia!", conversation="c2")
+    assert fathom.one(DEPTH_CLASSIFIED, message_id=nobodys).user_id == fathom.client == "web"
+
+
 @pytest.mark.covers("S0-12", "S0-13", "CF-20")
 def test_the_profile_alone_changes_the_level_and_neither_signals_nor_intent(fathom: Pipeline) -> None:
     employ(fathom, "rui", "estagiário")

@@ -206,6 +206,7 @@ def test_an_item_above_the_askers_access_is_left_out():
     assert {d.reason for d in public.dropped} == {"access"}
 
 
+@pytest.mark.covers("S0-62")
 def test_what_the_pack_before_carried_is_named_and_not_repeated():
     parts = complete(
         D2,
@@ -256,7 +257,7 @@ def test_an_empty_class_is_no_degradation():
     assert pack.missing_sections == ()
 
 
-@pytest.mark.covers("CF-15", "S0-67")
+@pytest.mark.covers("CF-15", "S0-55", "S0-67")
 def test_a_contestation_names_both_sides_for_reconciliation():
     old = claim("k1", "O prazo é dia 15", scores={ORIGINAL: 1.0}, status="contested")
     new = claim("k2", "o prazo mudou para dia 20", author="user", value="dia 20")

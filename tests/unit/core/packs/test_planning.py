@@ -56,7 +56,7 @@ def test_d2_explains_and_asks_for_procedures_only_on_a_how_to_question():
     assert (made.max_tokens, made.query_profile, made.strategy) == (2000, "document_evidence", "explain_with_context")
 
 
-@pytest.mark.covers("S0-10", "S0-40", "S0-41", "S0-42", "S0-43", "CF-13")
+@pytest.mark.covers("S0-10", "S0-40", "S0-41", "S0-42", "S0-43", "CF-11", "CF-13")
 def test_d3_verifies_and_reconciles_with_a_little_semantic_memory_added():
     made = plan(D3)
     assert selectors(D3) == {
@@ -117,6 +117,15 @@ def test_what_needs_nothing_asks_memory_for_nothing(level: DepthLevel):
     wanted = {source.memory_class for source in plan(level, needs_nothing=True).sources}
     assert wanted == {MemoryClass.WORKING_SET, MemoryClass.PERSONA}
     assert not opened(level, needs_nothing=True).looks_up
+
+
+@pytest.mark.covers("REQ-CDC-007")
+def test_a_plan_says_how_much_of_its_budget_each_source_may_take():
+    shares = {(source.memory_class.value, source.selector): source.max_tokens for source in plan(D3).sources}
+    assert shares[("working_set", "full_session")] == 1200
+    assert shares[("claims", "user_claims_in_session")] == 2000
+    assert shares[("semantic", "claim_related_concepts")] == 300
+    assert shares[("persona", "basic")] == 200
 
 
 @pytest.mark.covers("REQ-CDC-008", "AC-21")

@@ -22,6 +22,7 @@ def verdicts(*events: Event) -> list[ToolCallResolved]:
     return asyncio.run(played())
 
 
+@pytest.mark.covers("CF-52", "S4-43")
 def test_a_value_that_is_only_quoted_is_asked_about_beside_the_session_s() -> None:
     [found] = verdicts(MADE, Say("filtre o relatório\n\n> vale rel_666"), Call("filtrar_relatorio"))
     assert found.error_code == "valor_ambiguo"

@@ -49,6 +49,25 @@ def test_its_tools_show_every_rule_of_the_format() -> None:
         assert any(getattr(contract, shown) for contract in tools.values()), shown
 
 
+@pytest.mark.covers("S4-03", "S4-05")
+@pytest.mark.parametrize(
+    ("tool", "name", "right", "wrong"),
+    [
+        ("book_appointment", "people", 2, (True, 2.5, "2")),
+        ("convert_currency", "amount", 2.5, (True, "2.5")),
+        ("get_order", "include_items", False, (0, "false")),
+        ("book_appointment", "topics", ["tax"], ("tax", {"a": 1})),
+        ("update_shipping_address", "address", ADDRESS, ("1 High Street", [ADDRESS])),
+        ("get_order", "tracking_number", "XY1", (7, True)),
+    ],
+)
+def test_an_argument_takes_a_value_of_its_type_and_of_no_other(
+    tool: str, name: str, right: object, wrong: tuple[object, ...]
+) -> None:
+    assert GATE.wrong(tool, {name: right}) is None
+    assert {resolve(tool, args={name: value}).code for value in wrong} == {"tipo_invalido"}
+
+
 @pytest.mark.parametrize("said", ["Where is ORD-1042?", "Onde está o pedido ORD-1042?"])
 def test_the_order_is_taken_from_the_message(said: str) -> None:
     assert resolve("get_order", said).args == {"order_id": "ORD-1042", "include_items": True}
