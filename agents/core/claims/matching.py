@@ -84,10 +84,11 @@ def _in_reach(new: ClaimAsserted, earlier: Sequence[ClaimAsserted]) -> list[Clai
         and old.status != "retracted"
         and serial(old) < place
     }
-    claims = (*alike.values(), new)
-    fullest = {subject_key(each.subject) for each in claims if not any(_shortens(each, other) for other in claims)}
-    full = sorted((old for old in alike.values() if _shortens(new, old)), key=serial)
-    last = subject_key(full[-1].subject) if full and _here(new, full[-1]) else None
+    # Of many claims there are few subjects.
+    named = {subject_key(each.subject): each for each in (*alike.values(), new)}
+    fullest = {each for each, of in named.items() if not any(_shortens(of, other) for other in named.values())}
+    full = max((old for old in alike.values() if _shortens(new, old)), key=serial, default=None)
+    last = subject_key(full.subject) if full is not None and _here(new, full) else None
 
     def meant(old: ClaimAsserted) -> bool:
         if key.owned:
@@ -101,11 +102,18 @@ def _in_reach(new: ClaimAsserted, earlier: Sequence[ClaimAsserted]) -> list[Clai
 def _shortens(new: ClaimAsserted, old: ClaimAsserted) -> bool:
     """Whether a subject names in fewer words what another may be: `my budget`, `my budget for the bike`."""
     ours, theirs = subject_key(new.subject), subject_key(old.subject)
-    if ours == theirs or ours.owned != theirs.owned or not ours.qualifiers <= {OWNER}:
+    # Of most pairs the heads tell: they come first.
+    if ours.head not in (theirs.head, _head_noun(old.subject, old.lang)) or ours == theirs:
         return False
-    # An English compound ends in its head, a Portuguese one begins with it.
-    word = theirs.head.split(" ")[0 if old.lang == "pt" else -1]
-    return ours.head in (theirs.head, subject_key(word).head) and (not ours.owned or _ones_own(old))
+    alike = ours.owned == theirs.owned and ours.qualifiers <= {OWNER}
+    return alike and (not ours.owned or _ones_own(old))
+
+
+@text_cache(8_192)
+def _head_noun(subject: str, lang: str) -> str:
+    """The concept of the last word of an English head, of the first of a Portuguese one."""
+    words = subject_key(subject).head.split(" ")
+    return subject_key(words[0 if lang == "pt" else -1]).head
 
 
 def _ones_own(claim: ClaimAsserted) -> bool:
