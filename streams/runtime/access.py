@@ -53,7 +53,7 @@ SERVED_READS = (
     ANSWERS_OUT, CONTEXT_PACKS, TOOLS_CALLS_IN, TOOLS_CALLS_OUT, MEMORY_ERASURES, CONVERSATION_TURNS, RETRIEVAL_PLANS,
     PACKS_PARTIAL,
     COGNITION_STEPS, MEMORY_DECISIONS, MEMORY_CLAIMS, MEMORY_CONSULTATIONS, MESSAGES_IN, DOCUMENTS_IN,
-    SEARCHES_OUT,
+    SEARCHES_OUT, MEMORY_QUARANTINES,
 )  # fmt: skip
 # What is refused of what is asked, and runs that failed, which is told to whoever waits for an answer.
 SERVED_LETTERS = tuple(dead_letter_topic(stage) for stage in ("depth", "tool-gate", "search", "cognition"))

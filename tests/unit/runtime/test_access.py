@@ -2,8 +2,9 @@
 
 import pytest
 
-from schemas.topics import AUDIT_HEADS, TOPICS
+from schemas.topics import AUDIT_HEADS, CONTEXT_PACKS, MEMORY_QUARANTINES, TOPICS
 from streams.audit.chain import AUDITED
+from streams.edges.http.events import progress_tail
 from streams.runtime import access
 from streams.runtime.layout.cluster import HEAD, JOIN
 from streams.topology import GROUPS, LAYOUTS, SPLIT_PATH, STAGES, groups_of
@@ -66,6 +67,11 @@ def test_no_group_writes_what_outsiders_write_and_serve_reads_in_no_group():
     written = {name for group in GROUPS for name, each in access.of_group(group).topics.items() if "Write" in each}
     assert not inputs & written
     assert access.of_serve().group is None
+
+
+def test_serve_may_read_what_its_streams_and_lists_are_made_of():
+    of_lists = {CONTEXT_PACKS.name, MEMORY_QUARANTINES.name}
+    assert {topic.name for topic in progress_tail.TOPICS} | of_lists <= {topic.name for topic in access.SERVED_READS}
 
 
 def test_an_unknown_group_has_no_rights():
