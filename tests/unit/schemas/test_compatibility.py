@@ -1,46 +1,40 @@
 """No release breaks a reader or a writer of an earlier one: schemas held against those that were released.
 
-`released/VERSION` are the JSON Schemas as that version had them. What outsiders write or read (`messages.in`,
-`context-packs.out`) must be readable in both directions, by every released version; every other record must be readable
-by whoever replays an older log.
+What outsiders write or read (`messages.in`, `context-packs.out`) must be readable in both directions, by every released
+version; every other record must be readable by whoever replays an older log.
 """
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from schemas.topics import CONTEXT_PACKS, MESSAGES_IN, TOPICS
-from tests.checkout import ROOT
+from schemas.topics import CONTEXT_PACKS, MESSAGES_IN
+from streams.registry import published
 from tests.unit.schemas.compatibility import unreadable
 
-RELEASED = sorted((Path(__file__).parent / "released").iterdir())
-NOW = {path.name: json.loads(path.read_text()) for path in (ROOT / "schemas" / "json").glob("*.json")}
+NOW = {name: schema.content() for name, schema in published.BY_TYPE.items()}
 OUTSIDE = {event.TYPE for topic in (MESSAGES_IN, CONTEXT_PACKS) for event in topic.events}
-
 CASES = [
-    pytest.param(folder.name, path, id=f"{folder.name} {path.name}") for folder in RELEASED for path in folder.glob("*")
+    pytest.param(schema, name, id=f"{version} {name}")
+    for version in published.released()
+    for name, schema in published.read(version).items()
 ]
 
 
 def test_every_released_version_is_whole() -> None:
-    assert [folder.name for folder in RELEASED] == ["0.1.0"]
-    assert all(len([*folder.iterdir()]) >= 26 for folder in RELEASED)
-    assert {event.TYPE for topic in TOPICS for event in topic.events} >= OUTSIDE
+    assert published.released()[0] == "0.1.0"
+    assert all(len(published.read(version)) >= 26 for version in published.released())
 
 
-@pytest.mark.parametrize(("version", "path"), CASES)
-def test_a_record_of_a_release_is_read_by_this_version(version: str, path: Path) -> None:
-    assert path.name in NOW, f"{path.name} of {version} is gone: its records are still in logs"
-    assert unreadable(json.loads(path.read_text()), NOW[path.name]) == []
+@pytest.mark.parametrize(("schema", "name"), CASES)
+def test_a_record_of_a_release_is_read_by_this_version(schema: dict[str, Any], name: str) -> None:
+    assert name in NOW, f"{name} is gone: its records are still in logs"
+    assert unreadable(schema, NOW[name]) == []
 
 
-@pytest.mark.parametrize(
-    ("version", "path"), [c for c in CASES if c.values[1].name.removesuffix(".schema.json") in OUTSIDE]
-)
-def test_what_outsiders_exchange_is_read_by_a_client_of_a_release(version: str, path: Path) -> None:
-    assert unreadable(NOW[path.name], json.loads(path.read_text())) == []
+@pytest.mark.parametrize(("schema", "name"), [each for each in CASES if each.values[1] in OUTSIDE])
+def test_what_outsiders_exchange_is_read_by_a_client_of_a_release(schema: dict[str, Any], name: str) -> None:
+    assert unreadable(NOW[name], schema) == []
 
 
 # --- the comparison itself -----------------------------------------------------------------------------------------
