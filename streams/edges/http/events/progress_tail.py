@@ -241,9 +241,10 @@ class ProgressTail:
         told = watched.told
         own, of_run = told.where.key(), entity_key(told.where.tenant, told.job_id)
         keys = {PACKS_PARTIAL: own, CONTEXT_PACKS: own, COGNITION_STEPS: of_run, **dict.fromkeys(CALLS, own)}
-        read = [await self._records(told, topic, key) for topic, key in keys.items()]
-        for later in await self._records(told, RETRIEVAL_PLANS, own):
-            watched.progress.add(told.of(later))
+        searched = {**keys, RETRIEVAL_PLANS: own}
+        *read, later = await asyncio.gather(*(self._records(told, *each) for each in searched.items()))
+        for plan in later:
+            watched.progress.add(told.of(plan))
         watched.progress.add([told.first])
         for record in (*merge(*read, key=attrgetter("timestamp")), *(watched.came or ())):
             watched.progress.add(told.of(record))
