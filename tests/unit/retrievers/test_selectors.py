@@ -147,6 +147,12 @@ def profile(fathom: Pipeline) -> None:
     fathom.document("profile-web", "Perfil", tipo="profile", profile={**about, "objectives": known})
 
 
+@pytest.mark.covers("AC-23", "CF-16", "CF-70")
+def test_a_user_whom_nobody_knows_has_no_role_and_sees_what_is_public(fathom: Pipeline):
+    known = fathom.ask("Qual o email do João Silva?").persona_context
+    assert (known.user_role, known.department, known.access_level) == ("unknown", "unknown", "public")
+
+
 @pytest.mark.covers("CF-16", "S0-34")
 def test_a_follow_up_has_three_of_the_objectives_of_its_thread(fathom: Pipeline):
     profile(fathom)

@@ -378,7 +378,7 @@ def test_between_two_close_levels_the_one_with_more_context_wins(fathom: Pipelin
     assert all(len(r.event.candidates) >= 1 for r in fathom.events(DEPTH_CLASSIFIED))
 
 
-@pytest.mark.covers("AC-25", "REQ-CDC-019", "S0-80", "S0-81", "S0-78", "CF-18", "CF-19")
+@pytest.mark.covers("AC-25", "REQ-CDC-019", "S0-79", "S0-80", "S0-81", "S0-78", "CF-18", "CF-19")
 def test_every_pack_has_one_decision_and_one_node_with_all_its_fields(fathom: Pipeline):
     d0 = fathom.ask("Qual o email do João Silva?")
     d2 = fathom.ask("Qual a diferença entre projeto X e projeto Y?", conversation="c2")
@@ -390,6 +390,8 @@ def test_every_pack_has_one_decision_and_one_node_with_all_its_fields(fathom: Pi
         "latency_ms", "created_at",
     }  # fmt: skip
     assert fields <= set(nodes[d2.message_id])
+    assert "comparison" in nodes[d2.message_id]["detected_signals"]
+    assert set(nodes[d2.message_id]["detected_signals"]) == {signal.name for signal in d2.signals}
     assert nodes[d2.message_id]["query_profile_used"] == "document_evidence"
     assert nodes[d0.message_id].get("query_profile_used") is None
     assert nodes[d2.message_id]["tokens_used"] == d2.total_tokens_estimated

@@ -259,6 +259,13 @@ def test_votes_have_bounds(text: str, expected: str, found: str):
     assert level([vote(n, expected) for n in range(9)], text) == found
 
 
+@pytest.mark.covers("S0-88")
+def test_who_votes_again_counts_once_and_as_of_the_last_time():
+    assert level([vote(1, "D2", minutes=n) for n in range(3)]) == "D1"
+    assert level([vote(n, "D2") for n in range(3)]) == "D2"
+    assert level([*(vote(n, "D2") for n in range(3)), vote(0, "D1", minutes=1)]) == "D1"
+
+
 def test_votes_against_count_and_only_the_newest_twenty():
     assert level([*(vote(n) for n in range(5)), *(vote(n, "D1") for n in range(5, 8))]) == "D1"
     old = [vote(n, "D1", minutes=n) for n in range(40)]

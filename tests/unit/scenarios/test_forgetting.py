@@ -92,6 +92,7 @@ def test_other_conversations_clients_and_tenants_keep_theirs(fathom: Pipeline):
     assert mine["client_id"] == fathom.client
 
 
+@pytest.mark.covers("B24")
 def test_forgetting_twice_erases_once_and_each_is_audited_without_a_word(fathom: Pipeline):
     tell(fathom, "first")
     forget(fathom, "first")

@@ -195,6 +195,7 @@ def test_the_names_of_context_are_those_of_memory() -> None:
 # --- ids, time, tenant --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.covers("CF-57")
 def test_the_id_is_the_producers_or_else_follows_from_the_place_in_the_log() -> None:
     assert decoded(ASK, {"ce_id": "m-1"}).envelope.id == "m-1"
     assert decoded(ASK).envelope.id == derive("messages.in:3:7")

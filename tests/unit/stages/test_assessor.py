@@ -118,6 +118,7 @@ def test_an_engine_goes_before_a_model() -> None:
     assert (classifier, made.needs_deep_context, made.reason) == ("engine", True, "it says so")
 
 
+@pytest.mark.covers("S3-11")
 def test_an_engine_that_wants_context_for_a_courtesy_has_a_tool_for_it() -> None:
     made, _ = judged(Engine(lambda: (True, "it depends")), "Hello!")
     assert (made.recommended_action, [tool.name for tool in made.recommended_tools]) == (

@@ -102,6 +102,7 @@ def test_a_report_then_a_filter_without_naming_it(fathom: Pipeline, caplog: pyte
     assert record.key == agent.about.key().encode()
 
 
+@pytest.mark.covers("S4-31", "S4-32")
 def test_logs_hold_constants_and_no_value_that_anybody_said(fathom: Pipeline, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG, logger="fathom")
     agent = Agent(fathom)
@@ -112,6 +113,8 @@ def test_logs_hold_constants_and_no_value_that_anybody_said(fathom: Pipeline, ca
     agent.call("c3", "consultar_status_processo", 3)
     agent.call("c4", "segredo_inventado", 4)
     agent.call("c5", "criar_duimp", 5)
+    levels = {each.getMessage(): each.levelno for each in caplog.records}
+    assert (levels["tool.resolved"], levels["tool.refused"]) == (logging.INFO, logging.WARNING)
     said = [(each.getMessage(), str(each.__dict__.get("fields", ""))) for each in caplog.records]
     assert {"tool.resolved", "tool.refused", "tool.confirmation-asked"} <= {event for event, _ in said}
     assert [event for event, _ in said if not re.fullmatch(r"[a-z]+([.-][a-z]+)+", event)] == []

@@ -103,6 +103,18 @@ async def says(context: ContextManager, message_id: str, text: str, user_id: str
     await context.append_turn(ABOUT, turn)
 
 
+@pytest.mark.covers("CF-52")
+def test_of_two_messages_the_one_that_a_call_names_is_read() -> None:
+    async def story() -> Sequence[ToolCallResolved]:
+        context = remembering()
+        await says(context, "m1", "filtre rel_456")
+        await says(context, "m2", "filtre rel_777")
+        return await verdicts(gate_over(Clock(), context=context), NAMING)
+
+    [found] = asyncio.run(story())
+    assert found.resolved_args == {"report_id": "rel_456"}
+
+
 @pytest.mark.covers("CF-52", "CF-87")
 def test_a_call_waits_for_the_message_that_it_names_and_not_before_the_session_answers_for_it() -> None:
     async def story() -> Sequence[ToolCallResolved]:

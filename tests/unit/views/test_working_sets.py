@@ -488,6 +488,7 @@ def test_a_message_whose_depth_is_no_longer_kept_is_whole():
     assert [each.turn.seq for each in found[old.conversation].outcomes] == [0]
 
 
+@pytest.mark.covers("S1-L2")
 def test_what_is_there_already_is_not_added_again_and_older_turns_do_not_move_the_session():
     said = [each.outcome for each in recorded()]
     whole = apply_log(WorkingSetState(), said, keep=400, keep_all=400)
@@ -501,6 +502,7 @@ def test_what_is_there_already_is_not_added_again_and_older_turns_do_not_move_th
     assert joined.session.frame_id == whole.session.frame_id
 
 
+@pytest.mark.covers("AC-44", "S1-L2")
 def test_only_the_newest_turns_are_kept():
     whole = apply_log(WorkingSetState(), [each.outcome for each in recorded()], keep=2, keep_all=5)
     assert whole is not None

@@ -53,11 +53,14 @@ def test_the_other_side_of_a_conflict_is_cited_beside_as_many_claims_as_there_ma
     assert {each.chunk_uid for each in answer.claims} == {"one", "two", "three", "no"}
 
 
-@pytest.mark.covers("S2-91")
+@pytest.mark.covers("S2-61", "S2-68", "S2-91")
 def test_all_passages_of_a_question_are_compared_with_each_other() -> None:
     apart = (("x", "O almoço no comércio dura uma hora.", 0.9), ("y", "O comércio fecha aos domingos.", 0.85))
     yes, no = ("yes", "A venda de horas extras é permitida.", 0.8), ("no", "É vedada a venda de horas extras.", 0.7)
-    assert [{each.a, each.b} for each in single(*apart, yes, no).conflicts] == [{"yes", "no"}]
+    found = single(*apart, yes, no)
+    assert [{each.a, each.b} for each in found.conflicts] == [{"yes", "no"}]
+    off = found.model_copy(update={"flags": found.flags.model_copy(update={"refinement": False})})
+    assert refined(off).conflicts == ()
 
 
 def verified() -> CognitiveState:

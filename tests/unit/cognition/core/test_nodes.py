@@ -1,7 +1,7 @@
 """The nodes of cognition and the ways between them."""
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from inspect import signature
 from typing import Any
 
@@ -12,6 +12,7 @@ from agents.cognition.core import (
     integrator,
     memory_check,
     memory_store,
+    opening,
     planner,
     theme_activator,
     verifier,
@@ -21,6 +22,7 @@ from agents.cognition.core.evidence_refiner import MAX_PASSAGES, refined
 from agents.cognition.core.integrator import deep_answer
 from agents.cognition.core.route import LINEAR, route, step_after
 from agents.cognition.stage import ANSWERING, RULES
+from agents.ports.cognition import CognitionOptions
 from schemas.cognition import (
     CognitionFlags,
     CognitionLimits,
@@ -30,6 +32,7 @@ from schemas.cognition import (
     SourceAnswer,
     Verification,
 )
+from tests.builders.events import plan
 from tests.unit.cognition.core.runs import FLAGS, LAW, NOON, QUESTION, Run, opened, passage
 
 COURT = {
@@ -117,6 +120,13 @@ def test_a_run_without_a_call_left_is_not_sent_back() -> None:
 # --- the planner
 
 
+@pytest.mark.covers("CF-24")
+def test_a_run_has_two_minutes_from_when_its_message_was_accepted() -> None:
+    asked = plan()
+    made = opening.opened(asked, "acme", CognitionOptions(enabled=True))
+    assert made.deadline_at - asked.accepted_at == timedelta(seconds=120)
+
+
 @pytest.mark.covers("S2-37", "S2-64", "AC-69")
 def test_a_question_of_one_leaf_ends_at_the_planner_unless_asked_for() -> None:
     question = "Quando cabe a multa da CLT?"
@@ -165,10 +175,13 @@ def test_a_passage_that_is_found_again_has_its_better_score_and_all_its_sources(
     [search] = [each for each in dual_retriever.searches(planned) if each.node_id == "1"]
     known = first.evidence_map["1"][0]
     worse = known.model_copy(update={"score": known.score / 2, "sources": ("vector",)})
-    found = LeafFound(search, 0.5, [(first.passages[known.chunk_uid], worse)], ())
+    best = LeafEvidence(chunk_uid="doc:new", score=0.99)
+    new = passage("doc:new", "As horas extras são pagas com adicional.", uid="doc:new")
+    found = LeafFound(search, 0.5, [(first.passages[known.chunk_uid], worse), (new, best)], ())
     merged = dual_retriever.merged(first, [found])
     [kept] = [each for each in merged.evidence_map["1"] if each.chunk_uid == known.chunk_uid]
     assert (kept.score, kept.sources) == (known.score, ("lexical", "vector"))
+    assert merged.evidence_map["1"][0] == best
 
 
 # --- the refiner

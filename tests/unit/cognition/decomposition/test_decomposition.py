@@ -260,6 +260,7 @@ def test_a_pronoun_becomes_the_one_name_it_can_mean(lang: str, question: str, se
         ("pt", "Art. 5º, inciso LV, da Constituição Federal", False),
         ("pt", "Qual é o prazo da apelação?", False),
         ("pt", "a ou b? e qual é?", False),
+        ("pt", "O art. 59 da CLT revoga o art. 7 da CF?", True),
         ("pt", "A CLT e o CPC já valem?", True),
         ("pt", "A CLT e o CPC valem?", False),
         ("en", "Which bridge is older, Tower Bridge or Rialto?", True),

@@ -124,6 +124,8 @@ def test_a_finished_run_is_kept_with_what_each_answer_came_from(fathom: Pipeline
     fathom.ask(QUESTION)
     [kept] = [each.event for each in fathom.events(MEMORY_CONSULTATIONS)]
     assert kept.verification_status == "approved"
+    assert kept.final_answer
+    assert kept.final_answer == steps(fathom)[-1].state.integrated_response
     assert [each.text for each in kept.sub_questions if each.parent_id is not None and each.uses]
     assert fathom.nodes("Consulta")
 

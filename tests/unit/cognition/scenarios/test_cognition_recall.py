@@ -1,10 +1,12 @@
 """Complex questions by themes, by four sources, and by what was answered and corrected before."""
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
 
+from agents.cognition import evidence_sources
 from agents.core.progress.reduction import reduced
 from agents.errors import Unavailable
 from schemas.cognition import CognitionStep, CognitiveState, DeepAnswer, Node
@@ -140,6 +142,17 @@ def test_themes_change_nothing_where_there_are_none(question: str) -> None:
     assert with_themes.integrated_response == without.integrated_response
 
 
+@pytest.mark.covers("S2-42")
+def test_the_best_passage_leads_on_to_what_it_shares_a_name_with(
+    fathom: Pipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(evidence_sources, "SEEDS", 1)
+    question = "Qual é a duração diária do trabalho com horas extras e quanto dura o intervalo de almoço?"
+    found = after(asked(fathom, question), Node.DUAL_RETRIEVER)
+    [told] = [each for each in found.sources if (each.node_id, each.source) == ("1", "global")]
+    assert (told.status, told.found) == ("ok", 1)
+
+
 @pytest.mark.covers("S2-61", "AC-81", "CF-34")
 def test_without_their_flag_no_themes_are_looked_for() -> None:
     for on in (True, False):
@@ -173,6 +186,23 @@ def test_what_a_question_names_exactly_is_found_by_its_name(fathom: Pipeline) ->
         if "local" in one.sources
     }
     assert by_name == {"CLT › Horas extras", "Julgados › Frigorífico"}
+
+
+@pytest.mark.covers("S2-03", "S2-07")
+def test_a_graph_that_stalls_costs_its_time_limit_and_the_others_evidence_counts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Stalled(EmbeddedGraph):
+        async def passages_naming(self, *_: Any, **__: Any) -> Any:
+            await asyncio.sleep(60)
+
+    stalled = Stalled()
+    with pipeline(replace={"graph": stalled, "writer": stalled}) as fathom:
+        taught(fathom)
+        monkeypatch.setattr(evidence_sources, "SOURCE_S", 0.3)
+        found = after(asked(fathom, "O que diz a Súmula 376 do TST e o que dura duas horas?"), Node.DUAL_RETRIEVER)
+        of = {each.source: each.status for each in found.sources if each.node_id == "1"}
+        assert (of["local"], of["lexical"]) == ("timeout", "ok")
 
 
 @pytest.mark.covers("S2-03")

@@ -289,6 +289,7 @@ def read_kind(value: str) -> Any:
     return said("query_type", value).kind
 
 
+@pytest.mark.covers("S3-33", "S3-34")
 def test_tools_that_there_are_not_are_left_out_and_searching_never_is():
     invented = read(ANSWER.replace("search_context", "drop_table"))
     assert invented is not None

@@ -240,8 +240,9 @@ def test_what_shares_no_word_with_the_topic_may_still_belong_to_it(text: str) ->
     assert not is_topic_shift(text, SALES)
 
 
-@pytest.mark.covers("CF-04")
+@pytest.mark.covers("CF-04", "S0-28")
 def test_a_doubtful_change_of_topic_keeps_the_context() -> None:
+    assert not is_topic_shift("fornecedores atrasados", SALES)
     decision = classify("fornecedores atrasados", SALES, lang="pt")
     assert decision.level == D1
     assert decision.raised_from == D4

@@ -61,7 +61,8 @@ def test_every_level_has_working_set_persona_and_instructions(level: DepthLevel)
     pack = packed(level, *complete(level, part(M.PERSONA, persona())))
     assert pack.depth_level == level
     assert pack.working_set is not None
-    assert (pack.persona_context.user_role, pack.persona_context.department) == ("analista", "RH")
+    known = pack.persona_context
+    assert (known.user_role, known.department, known.access_level) == ("analista", "RH", "internal")
     assert pack.llm_instructions
     assert (pack.query_profile_used is None) == (level == D0)
 

@@ -82,6 +82,7 @@ def test_lifted_it_hides_nothing_and_what_came_with_it_neither() -> None:
     assert found.of("acme") == ()
 
 
+@pytest.mark.covers("B23")
 def test_one_tenant_hides_nothing_of_another_and_the_shared_one_hides_from_all() -> None:
     found = quarantines(changed("document", "d"), changed("document", "law", PUBLIC_TENANT))
     assert found.hidden("acme").documents == {"d", "law"}

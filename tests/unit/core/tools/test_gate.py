@@ -164,6 +164,8 @@ def test_a_report_that_was_made_and_a_process_that_was_asked_about_are_kept() ->
     assert {name: each.value for name, each in seen.values.items()} == {
         "active_report_id": "rel_7", "processo_atual": "DMD.0001/26",
     }  # fmt: skip
+    told = after_result(seen, result(case_reference="ALH.0002/26"), GATE.policy, NOON)
+    assert told.values["processo_atual"].value == "ALH.0002/26"
     failed = result(report_id="rel_8", succeeded=False)
     assert after_result(seen, failed, GATE.policy, NOON) == seen
 
