@@ -31,9 +31,9 @@ from schemas.base import Conversation
 from schemas.policy import ContextPolicy
 from streams.stores.sessions.memory import MemoryWorkingSets
 from streams.telemetry import metrics
-from streams.views.held_sets import HeldWorkingSets
 from streams.views.recoverable import LOGGER, Fold, RecoverableView, every, place_in, restore
 from streams.views.restorable import Place, RestorableWorkingSets, ViewLog
+from streams.views.working_set_cache import HeldWorkingSets
 
 T = TypeVar("T")
 TurnFold = Fold[RestorableWorkingSets, Recorded]

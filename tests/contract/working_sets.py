@@ -18,8 +18,8 @@ from schemas.base import Conversation
 from streams.stores.sessions.memory import MemoryWorkingSets
 from streams.stores.sessions.redis_working_sets import RedisWorkingSets
 from streams.stores.sessions.valkey import Valkey
-from streams.views.held_sets import HeldWorkingSets
 from streams.views.restorable import RestorableWorkingSets
+from streams.views.working_set_cache import HeldWorkingSets
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 

@@ -27,8 +27,8 @@ from streams.stores.sessions.redis_working_sets import RedisWorkingSets
 from streams.stores.sessions.tool_sessions import MemoryToolSessions, RedisToolSessions
 from streams.stores.sessions.votes import MemorySignalWeights, RedisSignalWeights
 from streams.stores.tenant import point_id
-from streams.views.held_sets import HeldWorkingSets
 from streams.views.votes import RecoverableVotes
+from streams.views.working_set_cache import HeldWorkingSets
 from tests.tenants import memories
 from tests.tenants.asking import LATER, Leaks, ask_all, ask_index, ask_sets
 from tests.tenants.canaries import PUBLIC, Tenant, canaries

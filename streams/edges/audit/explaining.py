@@ -6,7 +6,7 @@ from agents.errors import Unavailable
 from agents.ports.graph import DecisionReader
 from streams.edges.client import clients
 from streams.edges.client.errors import DOWN, CommandFailed
-from streams.edges.client.known import SECONDS, UnknownId
+from streams.edges.client.log_lookup import SECONDS, UnknownId
 from streams.explanations.build import explained, newest_pack
 from streams.explanations.explanation import Explanation
 from streams.explanations.gather import gather

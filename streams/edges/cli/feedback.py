@@ -10,7 +10,7 @@ from agents.core.packs.planning import pack_id_of
 from schemas.base import DEFAULT_TENANT, Conversation
 from schemas.topics import CORRECTIONS_IN, FEEDBACK_IN
 from streams.edges.cli.arguments import Broker, Client, ConversationId, Json, Tenant, TenantOfUser, User
-from streams.edges.client import known, records, send
+from streams.edges.client import log_lookup, records, send
 from streams.edges.client.in_english import wire_kind
 from streams.edges.client.records import Identity, OutgoingRecord
 
@@ -46,7 +46,7 @@ def feedback(
     prepared = records.of_fields(FEEDBACK_IN, fields, Identity(tenant, user))
     send.send_one(
         replace(prepared, name=pack_id), broker, as_json=as_json,
-        names=lambda bootstrap: known.check_message(bootstrap, whose, message),
+        names=lambda bootstrap: log_lookup.check_message(bootstrap, whose, message),
     )  # fmt: skip
 
 
@@ -84,9 +84,11 @@ def correct(
 
     async def names(bootstrap: str) -> OutgoingRecord | None:
         if claim is not None:
-            await known.check_claim(bootstrap, tenant or DEFAULT_TENANT, claim)
+            await log_lookup.check_claim(bootstrap, tenant or DEFAULT_TENANT, claim)
             return None
-        fields["consulta_id"] = await known.consultation_of(bootstrap, tenant or DEFAULT_TENANT, consultation or "")
+        fields["consulta_id"] = await log_lookup.consultation_of(
+            bootstrap, tenant or DEFAULT_TENANT, consultation or ""
+        )
         return record()
 
     send.send_one(record(), broker, as_json=as_json, names=names)

@@ -9,10 +9,10 @@ from typing_extensions import TypedDict
 from schemas.base import DEFAULT_TENANT, Conversation
 from schemas.topics import DOCUMENTS_IN
 from streams.edges.cli.arguments import Broker, Json
-from streams.edges.client import clients, forgetting, known, records, send
+from streams.edges.client import clients, forgetting, log_lookup, records, send
 from streams.edges.client.errors import USAGE, CommandFailed
 from streams.edges.client.forgetting import Counts
-from streams.edges.client.known import UnknownId
+from streams.edges.client.log_lookup import UnknownId
 from streams.edges.client.records import Identity
 from streams.edges.client.standard_output import print_json
 
@@ -82,7 +82,7 @@ def forget(
 
 
 def _forget_document(bootstrap: str, tenant: str | None, document: str, *, dry_run: bool, as_json: bool) -> None:
-    clients.run(known.check_document(bootstrap, tenant or DEFAULT_TENANT, document))
+    clients.run(log_lookup.check_document(bootstrap, tenant or DEFAULT_TENANT, document))
     if not dry_run:
         prepared = records.of_fields(DOCUMENTS_IN, {"document_id": document, "deleted": True}, Identity(tenant))
         send.send_one(prepared, bootstrap, as_json=as_json)
@@ -96,7 +96,7 @@ async def _wanted(bootstrap: str, tenant: str, named: Conversation | None, user:
     """The conversations that are meant; raises `UnknownId` where there are none."""
     if named is not None:
         try:
-            await known.check_conversation(bootstrap, named)
+            await log_lookup.check_conversation(bootstrap, named)
         except UnknownId as unknown:
             raise UnknownId(f"{unknown} in tenant {tenant!r}; name another one with --tenant") from None
         return [named]

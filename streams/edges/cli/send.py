@@ -27,7 +27,7 @@ from streams.edges.cli.arguments import (
     User,
 )
 from streams.edges.cli.progress import SendProgress
-from streams.edges.client import clients, known, records
+from streams.edges.client import clients, log_lookup, records
 from streams.edges.client.errors import FAILURE, USAGE, CommandFailed
 from streams.edges.client.records import BadInput, Identity, OutgoingRecord
 from streams.edges.client.send import STDIN, send_all, send_one, text_of
@@ -89,7 +89,7 @@ def send(
 
 
 def _names(here: Conversation, answers: str | None) -> Callable[[str], Awaitable[None]] | None:
-    return None if answers is None else partial(known.check_message, where=here, message_id=answers)
+    return None if answers is None else partial(log_lookup.check_message, where=here, message_id=answers)
 
 
 def _document(path: Path, title: str | None, access_level: str, whose: Identity) -> OutgoingRecord:

@@ -17,7 +17,7 @@ from schemas.tools import ToolCallResolved
 from schemas.topics import TOOLS_CALLS_IN, TOOLS_CALLS_OUT, TOOLS_CONFIRMATIONS_IN, TOOLS_RESULTS_IN
 from streams import config, policies
 from streams.edges.cli.arguments import Broker, Client, ConversationId, Json, Tenant, User
-from streams.edges.client import ask, clients, known, records, send
+from streams.edges.client import ask, clients, log_lookup, records, send
 from streams.edges.client.console_output import console
 from streams.edges.client.console_pack import line
 from streams.edges.client.console_tools import verdict_lines
@@ -188,9 +188,9 @@ async def _check_waits(bootstrap: str, where: Conversation, call_id: str) -> Non
         verdict = one.event
         return verdict.call_id == call_id and one.key == where.key() and verdict.preview is not None
 
-    found, whole = await known.search(bootstrap, TOOLS_CALLS_OUT, where.tenant, call_id, fits, known.SECONDS)
+    found, whole = await log_lookup.search(bootstrap, TOOLS_CALLS_OUT, where.tenant, call_id, fits, log_lookup.SECONDS)
     if whole and not found:
-        raise known.UnknownId(
+        raise log_lookup.UnknownId(
             f"no call {call_id!r} waits for a yes in conversation {where.conversation_id!r} of client "
             f"{where.client_id!r}; take the id of the call from its preview, and name its conversation"
         )

@@ -19,8 +19,8 @@ from streams.config import Settings
 from streams.edges.cli.arguments import Json
 from streams.edges.cli.progress import note
 from streams.edges.client.errors import CONFIG, INTERRUPTED, OK, USAGE, CommandFailed, nearest, told
+from streams.edges.client.shell import fathom_command, from_here
 from streams.edges.client.standard_output import print_json
-from streams.edges.client.typed import from_here, typed
 from streams.edges.console.address import console_url
 from streams.runtime import data_dir
 
@@ -197,5 +197,5 @@ def next_step(settings: Settings) -> str:
     """What to type next, with the data directory where it is not the default."""
     home = data_dir.home_of(settings.broker)
     where = "" if home in (None, data_dir.DEFAULT) else f" --broker embedded://{from_here(home)}"
-    command = typed()
+    command = fathom_command()
     return f'fathom is up; in another terminal: {command} ingest FOLDER{where}, then {command} ask "…"{where}'

@@ -11,7 +11,7 @@ from schemas import codec
 from schemas.base import Conversation, derive
 from schemas.chat import ConversationForgotten, Turn
 from schemas.topics import CONVERSATION_TURNS, MEMORY_DECISIONS, MEMORY_ERASURES, MESSAGES_IN
-from streams.edges.client import clients, known, records, send
+from streams.edges.client import clients, log_lookup, records, send
 from streams.edges.client.errors import DOWN, USAGE, CommandFailed
 from streams.edges.client.records import BadInput, Identity
 from streams.edges.client.send import SentRecord
@@ -43,16 +43,16 @@ async def sent(
 async def conversations_of(bootstrap: str, tenant: str, user: str) -> list[Conversation]:
     """The conversations that a user spoke in and that are not forgotten; the whole log is read."""
     last: dict[Conversation, int] = {}
-    async with aclosing(known.newest_first(bootstrap, CONVERSATION_TURNS, inf)) as windows:
+    async with aclosing(log_lookup.newest_first(bootstrap, CONVERSATION_TURNS, inf)) as windows:
         async for read, _ in windows:
-            for one in known.of_tenant(CONVERSATION_TURNS, read, tenant, user):
+            for one in log_lookup.of_tenant(CONVERSATION_TURNS, read, tenant, user):
                 if isinstance(one.event, Turn) and one.event.user_id == user:
                     where = one.conversation(one.event.client_id, one.event.conversation_id)
                     last[where] = max(one.event.seq, last.get(where, -1))
     erased: dict[Conversation, int] = {}
-    async with aclosing(known.newest_first(bootstrap, MEMORY_ERASURES, inf)) as windows:
+    async with aclosing(log_lookup.newest_first(bootstrap, MEMORY_ERASURES, inf)) as windows:
         async for read, _ in windows:
-            for one in known.of_tenant(MEMORY_ERASURES, read, tenant, None):
+            for one in log_lookup.of_tenant(MEMORY_ERASURES, read, tenant, None):
                 where = one.conversation(one.event.client_id, one.event.conversation_id)
                 erased[where] = max(one.event.up_to_seq, erased.get(where, -1))
     return sorted((where for where, seq in last.items() if seq > erased.get(where, -1)), key=Conversation.key)
@@ -86,7 +86,7 @@ class Erasing:
     async def _read(self, whose: Collection[Conversation]) -> None:
         found = await clients.poll(self._consumer, POLL_S)
         for tenant in {where.tenant for where in whose}:
-            for one in known.of_tenant(MEMORY_DECISIONS, found, tenant, None):
+            for one in log_lookup.of_tenant(MEMORY_DECISIONS, found, tenant, None):
                 if one.event.kind == "erasure":
                     self._erased[one.event.id] = one.event.detail["erased"]
 

@@ -24,13 +24,13 @@ from streams.edges.client.deep_answers import DeepReply
 from streams.edges.client.records import OutgoingRecord
 from streams.edges.http import deep, renditions
 from streams.edges.http.deep import DEEP_QUERY
+from streams.edges.http.identity import client_of, grant_of, user_of
 from streams.edges.http.openapi import ASK_PROBLEMS, MARKDOWN_PACK, problems
 from streams.edges.http.pending_replies import ExpectedReply
 from streams.edges.http.problems import Problem
 from streams.edges.http.request_reply import Exchange
 from streams.edges.http.routes import LoggedRoute, Unsent
 from streams.edges.http.sending import SOURCE, CallHeaders, CallSender, patience, wait_ms
-from streams.edges.http.whose import client_of, grant_of, user_of
 from streams.telemetry import metrics
 
 WAITS: Mapping[str, Topic] = {"pack": CONTEXT_PACKS, "answer": ANSWERS_OUT}

@@ -13,7 +13,7 @@ from schemas.envelope import USER_BOUND, header_map
 from schemas.topics import ANSWERS_OUT, CONTEXT_PACKS, CONVERSATION_TURNS, SEARCHES_OUT, TOOLS_CALLS_OUT
 from streams.edges.client.ask import UNKNOWN_CONVERSATION, RefusedRecord
 from streams.edges.client.deep_answers import answer_of
-from streams.edges.client.known import unknown_conversation
+from streams.edges.client.log_lookup import unknown_conversation
 from streams.edges.client.records import OutgoingRecord
 
 Place = tuple[str, bytes]

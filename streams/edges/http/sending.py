@@ -20,15 +20,15 @@ from streams.edges.client import records
 from streams.edges.client.ask import UNKNOWN_CONVERSATION, RefusedRecord
 from streams.edges.client.deep_answers import RunFailed
 from streams.edges.client.errors import CommandFailed
-from streams.edges.client.known import UnknownId
+from streams.edges.client.log_lookup import UnknownId
 from streams.edges.client.records import BadInput, Identity, OutgoingRecord
 from streams.edges.client.send import SentRecord
+from streams.edges.http.identity import grant_of, user_of
 from streams.edges.http.pending_replies import ExpectedReply, TooMany
 from streams.edges.http.problems import Problem
 from streams.edges.http.request_reply import Exchange, NotReachable
 from streams.edges.http.routes import Unsent, VisibleId
 from streams.edges.http.tokens import Grant
-from streams.edges.http.whose import grant_of, user_of
 
 SOURCE = "urn:fathom:ask"
 SEND_S = 10.0

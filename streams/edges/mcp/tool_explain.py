@@ -9,7 +9,7 @@ from pydantic import Field
 from schemas.base import Conversation, Id
 from schemas.packs import ContextPack
 from schemas.topics import CONTEXT_PACKS
-from streams.edges.client import known
+from streams.edges.client import log_lookup
 from streams.edges.client.arguments import Arguments
 from streams.edges.client.errors import CommandFailed
 from streams.edges.mcp.explaining import Explained, explain
@@ -47,7 +47,7 @@ async def answer(asked: ExplainArguments, call: Call) -> Explained:
 
 async def _is_erased(pack: ContextPack, call: Call) -> bool:
     where = Conversation(tenant=call.caller.tenant, client_id=pack.client_id, conversation_id=pack.conversation_id)
-    return pack.seq <= await known.erased_up_to(call.site.bootstrap(), where, call.site.seconds)
+    return pack.seq <= await log_lookup.erased_up_to(call.site.bootstrap(), where, call.site.seconds)
 
 
 def _revisions(records: Iterable[ConsumerRecord], pack_id: str, call: Call) -> list[ContextPack]:

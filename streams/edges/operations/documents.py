@@ -15,7 +15,7 @@ from schemas.base import Absent, Conversation, Id, Value
 from schemas.depth import DepthLevel
 from schemas.packs import ContextPack
 from schemas.topics import CONTEXT_PACKS
-from streams.edges.client import known
+from streams.edges.client import log_lookup
 
 # `complete` is false where there are more.
 MAX_DOCUMENTS = 10_000
@@ -108,10 +108,10 @@ async def uses(
     deadline = time.monotonic() + seconds
     newest: dict[tuple[Conversation, str], tuple[int, int, DocumentUse]] = {}
     whole = False
-    async with aclosing(known.newest_first(bootstrap, CONTEXT_PACKS, seconds)) as windows:
+    async with aclosing(log_lookup.newest_first(bootstrap, CONTEXT_PACKS, seconds)) as windows:
         async for records, last in windows:
             whole = last
-            for one in await asyncio.to_thread(known.of_tenant, CONTEXT_PACKS, records, tenant, document_id):
+            for one in await asyncio.to_thread(log_lookup.of_tenant, CONTEXT_PACKS, records, tenant, document_id):
                 pack = one.event
                 use = _use(pack, document_id, one.envelope.time)
                 key = (one.conversation(pack.client_id, pack.conversation_id), pack.message_id)
@@ -127,7 +127,7 @@ async def uses(
             whole = False
             break
         if where not in erased:
-            erased[where] = await known.erased_up_to(bootstrap, where, seconds)
+            erased[where] = await log_lookup.erased_up_to(bootstrap, where, seconds)
         if seq > erased[where]:
             found.append(use)
     return UsesShown(uses=tuple(found), complete=whole)

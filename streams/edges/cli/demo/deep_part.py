@@ -11,7 +11,7 @@ from typing import Any
 from schemas.topics import CORRECTIONS_IN, DOCUMENTS_IN, MEMORY_CORRECTIONS
 from streams.edges.cli.answer_lines import reply_lines
 from streams.edges.cli.demo.play import Player
-from streams.edges.client import deep_answers, known, records
+from streams.edges.client import deep_answers, log_lookup, records
 from streams.edges.client.console_output import console
 from streams.edges.client.console_pack import line
 from streams.edges.client.deep_answers import OFF, RawReply
@@ -88,7 +88,7 @@ async def _story(bootstrap: str, player: Player, told: DeepStory, *, as_json: bo
     _show("a question that nothing answers", await _asked(bootstrap, told, told.unknown, 2), as_json=as_json)
     job = first.answer.job_id
     fields = {
-        "consulta_id": await known.consultation_of(bootstrap, told.tenant, job),
+        "consulta_id": await log_lookup.consultation_of(bootstrap, told.tenant, job),
         "texto": told.correction,
         "usuario_id": told.user,
         "tipo": "juridico",

@@ -15,7 +15,7 @@ from streams.edges.cli.demo.rival import LAST_MESSAGES, TOP_PASSAGES, ComparedQu
 from streams.edges.cli.demo.short_script import ShortScript, screen_texts
 from streams.edges.client.console_output import console, shortened, width
 from streams.edges.client.console_tools import given
-from streams.edges.client.typed import from_here, typed
+from streams.edges.client.shell import fathom_command, from_here
 
 WIDEST = 100
 MARGIN, BAR = "   ", "   │ "
@@ -76,7 +76,7 @@ class ShortScreen:
         self._print(self._texts["next"], "bold")
         known = {"documents": from_here(self._script.place), "question": self._script.turns[0].event.content}
         for command, why in self._texts["commands"]:
-            row = f"{typed()} {command.format(**known)}"
+            row = f"{fathom_command()} {command.format(**known)}"
             beside = f"{MARGIN}{row}   {why}"
             if len(beside) <= self._width:
                 self._print(beside)

@@ -17,8 +17,8 @@ from streams.edges.cli.demo.script import Script, ScriptStep
 from streams.edges.client.console_output import console
 from streams.edges.client.console_pack import line, pack_lines, signal_lines
 from streams.edges.client.console_tools import assessment_lines, given, verdict_lines
+from streams.edges.client.shell import fathom_command
 from streams.edges.client.standard_output import print_json
-from streams.edges.client.typed import typed
 from streams.stores.tokens import best_tokens
 
 NEXT = (
@@ -66,7 +66,7 @@ def show_sum(summary: Mapping[str, object], *, as_json: bool) -> None:
     out.print()
     out.print(line(0, "next", "bold"))
     for command, why in NEXT:
-        out.print(line(1, f"{f'{typed()} {command}':<54} {why}"))
+        out.print(line(1, f"{f'{fathom_command()} {command}':<54} {why}"))
 
 
 def message_lines(outcome: StepOutcome) -> Iterator[RenderableType]:

@@ -21,8 +21,8 @@ from schemas.topics import (
 )
 from streams.edges.client import clients
 from streams.edges.client.clients import Connected
+from streams.edges.client.document_visibility import Seen, Visibility
 from streams.edges.client.send import SentRecord
-from streams.edges.client.visible import Seen, Visibility
 from streams.kafka import log_reader
 
 DEPTH, LEARNING = "fathom.depth", "fathom.learning"

@@ -23,13 +23,13 @@ from streams.edges.cli.ingest import unchanged, watch
 from streams.edges.cli.ingest.files import READABLE, FoundFile, Skipped, find, prepare
 from streams.edges.cli.ingest.unchanged import KnownDocuments
 from streams.edges.cli.progress import LeftProgress, SendProgress
-from streams.edges.client import clients, visible
+from streams.edges.client import clients, document_visibility
+from streams.edges.client.document_visibility import Visibility
 from streams.edges.client.documents import Stated, id_of_file, id_of_path
 from streams.edges.client.errors import FAILURE, OK, USAGE, CommandFailed
 from streams.edges.client.records import OutgoingRecord
 from streams.edges.client.send import STDIN, SentRecord, send_all
 from streams.edges.client.standard_output import print_json
-from streams.edges.client.visible import Visibility
 
 UNDER_WAY = 64
 # Of so few files the ids are told, by which `forget` knows them.
@@ -175,7 +175,7 @@ class IngestRun:
             async with AsyncExitStack() as stack:
                 known = await unchanged.sent_before(bootstrap) if self._asks_log(files) else KnownDocuments()
                 waits = self._options.patience is not None
-                follow = await stack.enter_async_context(visible.following(bootstrap)) if waits else None
+                follow = await stack.enter_async_context(document_visibility.following(bootstrap)) if waits else None
                 with self._progress:
                     await self._send(self._outgoing(files, reader, known), bootstrap)
                 if follow is not None and self._options.patience is not None:

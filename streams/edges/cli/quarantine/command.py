@@ -16,7 +16,7 @@ from streams.edges.cli.quarantine import lines, sources
 from streams.edges.cli.quarantine.sources import QuarantineOrder
 from streams.edges.client import clients
 from streams.edges.client.errors import FAILURE, USAGE, CommandFailed
-from streams.edges.client.known import in_force
+from streams.edges.client.log_lookup import in_force
 from streams.edges.client.standard_output import print_json
 from streams.usage.members import placed
 

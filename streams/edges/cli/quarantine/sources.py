@@ -23,9 +23,9 @@ from schemas.topics import (
     MEMORY_QUARANTINES,
     Topic,
 )
-from streams.edges.client import known
+from streams.edges.client import log_lookup
 from streams.edges.client.errors import USAGE, CommandFailed, nearest
-from streams.edges.client.known import UnknownId
+from streams.edges.client.log_lookup import UnknownId
 
 KINDS: tuple[SourceKind, ...] = get_args(SourceKind)
 URN = "urn:fathom:cli"
@@ -72,10 +72,10 @@ async def look_up(bootstrap: str, tenant: str, source: SourceName) -> Any:
     """
     topic, name = NAMES[source.kind]
     found, whole = KnownSource(), False
-    async with aclosing(known.newest_first(bootstrap, topic)) as windows:
+    async with aclosing(log_lookup.newest_first(bootstrap, topic)) as windows:
         async for records, last in windows:
             whole = last
-            for one in known.of_tenant(topic, records, tenant, None):
+            for one in log_lookup.of_tenant(topic, records, tenant, None):
                 if _is_of(source, one.event, name(one.event)):
                     return one.event
                 if len(found.names) < MAX_NAMES:

@@ -15,7 +15,7 @@ from streams.edges.cli.replay.runs import show
 from streams.edges.cli.replay.starts import exported
 from streams.edges.client import clients
 from streams.edges.client.errors import CONFIG, OK, USAGE, CommandFailed
-from streams.edges.client.known import in_force
+from streams.edges.client.log_lookup import in_force
 from streams.edges.operations.replays import changed_settings
 from streams.kafka.clients import MAX_BATCH_BYTES
 from streams.kafka.security import security_of

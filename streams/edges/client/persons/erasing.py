@@ -19,7 +19,7 @@ from schemas.base import Conversation, derive, entity_key
 from schemas.envelope import SOURCE, Envelope
 from schemas.memory import AuditDecision
 from schemas.topics import MEMORY_DECISIONS
-from streams.edges.client import clients, forgetting, known, send
+from streams.edges.client import clients, forgetting, log_lookup, send
 from streams.edges.client.errors import CONFIG, CommandFailed
 from streams.edges.client.forgetting import Counts
 from streams.edges.client.persons import subject_records
@@ -112,9 +112,9 @@ async def _records(
 async def _proofs(bootstrap: str, tenant: str, user: str) -> set[str]:
     """The ids of the proofs of this person's erasures."""
     found = set()
-    async with aclosing(known.newest_first(bootstrap, MEMORY_DECISIONS, inf)) as windows:
+    async with aclosing(log_lookup.newest_first(bootstrap, MEMORY_DECISIONS, inf)) as windows:
         async for records, _ in windows:
-            for one in known.of_tenant(MEMORY_DECISIONS, records, tenant, PROOF):
+            for one in log_lookup.of_tenant(MEMORY_DECISIONS, records, tenant, PROOF):
                 if one.event.kind == PROOF and one.event.subject_id == user:
                     found.add(one.event.id)
     return found

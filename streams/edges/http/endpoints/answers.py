@@ -9,15 +9,15 @@ from starlette.requests import Request
 from schemas.base import Conversation
 from schemas.packs import ContextPack
 from schemas.topics import ANSWERS_OUT
-from streams.edges.client import known
+from streams.edges.client import log_lookup
 from streams.edges.client.deep_answers import DeepAnswerShown, answer_of
 from streams.edges.http.endpoints.packs import pack_of
+from streams.edges.http.identity import MessageConversation, grant_of
 from streams.edges.http.openapi import READ_PROBLEMS, problems
 from streams.edges.http.problems import Problem
 from streams.edges.http.routes import LoggedRoute
 from streams.edges.http.sending import CallSender, looking_up
 from streams.edges.http.tokens import Grant
-from streams.edges.http.whose import MessageConversation, grant_of
 
 
 def answers_router(sender: CallSender, seconds: float) -> APIRouter:
@@ -61,7 +61,7 @@ async def _answer(
         return None
     pack = ContextPack.model_validate_json(raw, extra="ignore")
     where = Conversation(tenant=grant.tenant, client_id=pack.client_id, conversation_id=pack.conversation_id)
-    async with aclosing(known.newest_first(bootstrap, ANSWERS_OUT, seconds, where.key())) as windows:
+    async with aclosing(log_lookup.newest_first(bootstrap, ANSWERS_OUT, seconds, where.key())) as windows:
         async for records, _ in windows:
             here = [record for record in records if record.key == where.key().encode()]
             for found in (answer_of(record.value or b"") for record in here):

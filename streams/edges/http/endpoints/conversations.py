@@ -10,13 +10,13 @@ from starlette.responses import Response
 from schemas import codec
 from schemas.base import Conversation, Id
 from schemas.topics import MESSAGES_IN
-from streams.edges.client import forgetting, known
+from streams.edges.client import forgetting, log_lookup
 from streams.edges.client.errors import CommandFailed
+from streams.edges.http.identity import client_of, grant_of
 from streams.edges.http.openapi import DELETE_PROBLEMS, problems
 from streams.edges.http.problems import Problem
 from streams.edges.http.routes import LoggedRoute, Unsent
 from streams.edges.http.sending import CallHeaders, CallSender, Place, looking_up
-from streams.edges.http.whose import client_of, grant_of
 
 WAIT_S = 30.0
 
@@ -72,7 +72,7 @@ def forgetting_router(sender: CallSender) -> APIRouter:
         )
         bootstrap = sender.exchange.bootstrap()
         with looking_up(404):
-            await known.check_conversation(bootstrap, where, grant.user)
+            await log_lookup.check_conversation(bootstrap, where, grant.user)
         prepared = sender.prepared(request, MESSAGES_IN, codec.dump(forgetting.wish(where)), headers)
         named = where.model_dump(exclude={"tenant"})
         if query.wait is None:

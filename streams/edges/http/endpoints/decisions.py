@@ -14,9 +14,9 @@ from agents.ports.graph import Asker, DecisionMade, DecisionReader
 from schemas.base import Absent, Id, Value
 from schemas.depth import DepthLevel
 from streams.edges.http.endpoints.graph import GRAPH_PROBLEMS, graph_of, reading_graph
+from streams.edges.http.identity import grant_of, user_of
 from streams.edges.http.openapi import READ_PROBLEMS, problems
 from streams.edges.http.routes import LoggedRoute, Unsent
-from streams.edges.http.whose import grant_of, user_of
 
 MAX_DAYS, MAX_LATEST = 90, 200
 # Of all days together; `complete` is false where there are more.

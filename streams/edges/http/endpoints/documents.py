@@ -19,15 +19,15 @@ from schemas.base import Id
 from schemas.items import AccessLevel
 from schemas.memory import DocumentDeleted
 from schemas.topics import DOCUMENTS_IN
-from streams.edges.client import documents, known, visible
+from streams.edges.client import document_visibility, documents, log_lookup
 from streams.edges.client.errors import CommandFailed
 from streams.edges.client.records import BadInput, OutgoingRecord
 from streams.edges.http import bodies
+from streams.edges.http.identity import check_application, grant_of
 from streams.edges.http.openapi import DELETE_PROBLEMS, SEND_PROBLEMS, problems
 from streams.edges.http.problems import Problem
 from streams.edges.http.routes import LoggedRoute, Unsent, wrong_body
 from streams.edges.http.sending import CallHeaders, CallSender, Place, looking_up
-from streams.edges.http.whose import check_application, grant_of
 
 F = TypeVar("F", bound=BaseModel)
 TYPES: Mapping[str, DocumentKind | None] = {
@@ -187,10 +187,10 @@ class DocumentEndpoints:
 
     async def _visible(self, prepared: OutgoingRecord) -> DocumentTaken:
         try:
-            async with visible.following(self._sender.exchange.bootstrap()) as visibility:
+            async with document_visibility.following(self._sender.exchange.bootstrap()) as visibility:
                 sent = await self._sender.sent(prepared)
                 await visibility.wait(sent, WAIT_S)
-        except visible.DocumentRefused as error:
+        except document_visibility.DocumentRefused as error:
             raise Problem(422, str(error)) from None
         except CommandFailed as error:
             raise Problem(504, str(error)) from None
@@ -203,7 +203,7 @@ class DocumentEndpoints:
         grant = grant_of(request)
         check_application(grant, "a document")
         with looking_up(404):
-            await known.check_document(self._sender.exchange.bootstrap(), grant.tenant, document_id)
+            await log_lookup.check_document(self._sender.exchange.bootstrap(), grant.tenant, document_id)
         value = codec.dump(DocumentDeleted(document_id=document_id))
         sent = await self._sender.sent(self._sender.prepared(request, DOCUMENTS_IN, value, headers))
         return DocumentForgotten(document_id=document_id, **dict(Place.of(sent)))

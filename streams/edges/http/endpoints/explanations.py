@@ -11,10 +11,10 @@ from starlette.responses import Response
 from agents.ports.graph import Asker, DecisionReader
 from schemas.base import StatedTime
 from streams.edges.audit.explaining import explanation_of
+from streams.edges.http.identity import MessageConversation, grant_of
 from streams.edges.http.openapi import READ_PROBLEMS, problems
 from streams.edges.http.routes import LoggedRoute, Unsent
 from streams.edges.http.sending import CallSender, looking_up
-from streams.edges.http.whose import MessageConversation, grant_of
 from streams.explanations.explanation import Explanation
 from streams.explanations.locating import ExplanationQuery
 from streams.explanations.pages import FORMATS

@@ -12,15 +12,15 @@ from agents.core.packs.planning import pack_id_of
 from schemas.base import Conversation, Id
 from schemas.depth import DepthLevel
 from schemas.topics import CORRECTIONS_IN, FEEDBACK_IN, Topic
-from streams.edges.client import known
+from streams.edges.client import log_lookup
 from streams.edges.client.arguments import Arguments
 from streams.edges.client.in_english import ENGLISH_KINDS, KINDS, EnglishKind
 from streams.edges.client.records import OutgoingRecord
+from streams.edges.http.identity import client_of, grant_of, user_of
 from streams.edges.http.openapi import SEND_PROBLEMS, problems
 from streams.edges.http.problems import Problem
 from streams.edges.http.routes import LoggedRoute
 from streams.edges.http.sending import CallHeaders, CallSender, Place, looking_up
-from streams.edges.http.whose import client_of, grant_of, user_of
 
 
 class FeedbackBody(Arguments):
@@ -105,10 +105,10 @@ class JudgementEndpoints:
         where = Conversation(tenant=grant.tenant, client_id=client, conversation_id=given.conversation_id)
         with looking_up():
             if grant.user is not None:
-                await known.check_conversation(self._sender.exchange.bootstrap(), where, grant.user)
+                await log_lookup.check_conversation(self._sender.exchange.bootstrap(), where, grant.user)
             exchange = self._sender.exchange
             recent = exchange.recent_turns(where)
-            await known.check_message(exchange.bootstrap(), where, given.message_id, recent=recent)
+            await log_lookup.check_message(exchange.bootstrap(), where, given.message_id, recent=recent)
         pack_id = pack_id_of(where, given.message_id)
         fields = {**given.model_dump(mode="json"), "client_id": client, "pack_id": pack_id}
         sent = await self._sender.sent(self._record(request, FEEDBACK_IN, fields, headers))
@@ -125,10 +125,10 @@ class JudgementEndpoints:
         with looking_up():
             bootstrap = self._sender.exchange.bootstrap()
             if given.claim_id is not None:
-                await known.check_claim(bootstrap, grant.tenant, given.claim_id, grant.user)
+                await log_lookup.check_claim(bootstrap, grant.tenant, given.claim_id, grant.user)
             consultation_id = given.consultation_id
             if consultation_id is not None:
-                consultation_id = await known.consultation_of(bootstrap, grant.tenant, consultation_id, grant.user)
+                consultation_id = await log_lookup.consultation_of(bootstrap, grant.tenant, consultation_id, grant.user)
         fields = {
             "claim_id": given.claim_id,
             "consulta_id": consultation_id,

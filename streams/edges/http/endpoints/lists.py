@@ -11,12 +11,12 @@ from starlette.requests import Request
 from agents.ports.graph import Asker
 from agents.ports.memories import RememberedReader
 from schemas.base import Id
-from streams.edges.client.known import in_force
+from streams.edges.client.log_lookup import in_force
 from streams.edges.http.endpoints.graph import GRAPH_PROBLEMS, graph_of, reading_graph
+from streams.edges.http.identity import check_application, grant_of
 from streams.edges.http.openapi import READ_PROBLEMS, problems
 from streams.edges.http.routes import LoggedRoute
 from streams.edges.http.sending import CallSender, looking_up
-from streams.edges.http.whose import check_application, grant_of
 from streams.edges.operations.conversations import ConversationsShown, UsersShown, conversations, users
 from streams.edges.operations.documents import DocumentsShown, UsesShown, documents, uses
 

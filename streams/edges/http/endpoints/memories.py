@@ -16,12 +16,12 @@ from schemas.memory import ClaimAsserted
 from schemas.topics import CORRECTIONS_IN, MESSAGES_IN
 from streams.edges.client.arguments import Arguments
 from streams.edges.http.endpoints.graph import GRAPH_PROBLEMS, graph_of, reading_graph
+from streams.edges.http.identity import client_of, grant_of, user_of
 from streams.edges.http.openapi import DELETE_PROBLEMS, READ_PROBLEMS, SEND_PROBLEMS, problems
 from streams.edges.http.problems import Problem
 from streams.edges.http.routes import LoggedRoute, Unsent
 from streams.edges.http.sending import CallHeaders, CallSender, Place
 from streams.edges.http.tokens import Grant
-from streams.edges.http.whose import client_of, grant_of, user_of
 from streams.edges.operations import memory_edits
 from streams.edges.operations.memories import BadCursor, MemoriesShown, MemoryQuery, MemoryShown, memories, memory
 from streams.edges.operations.memory_edits import EditRefused

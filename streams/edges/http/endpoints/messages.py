@@ -14,18 +14,18 @@ from schemas.base import Conversation
 from schemas.chat import ChatMessage, Role
 from schemas.packs import ContextPack
 from schemas.topics import CONTEXT_PACKS, CONVERSATION_TURNS, MESSAGES_IN
-from streams.edges.client import known
+from streams.edges.client import log_lookup
 from streams.edges.client.deep_answers import DeepReply
 from streams.edges.client.records import OutgoingRecord
 from streams.edges.http import deep, renditions
 from streams.edges.http.ask import GONE, RESPONSE_HEADERS, AskRoute, PackHeaders
 from streams.edges.http.deep import DEEP_QUERY
+from streams.edges.http.identity import client_of, grant_of, user_of
 from streams.edges.http.openapi import ASK_PROBLEMS, MARKDOWN_PACK, problems
 from streams.edges.http.pending_replies import ExpectedReply
 from streams.edges.http.problems import Problem
 from streams.edges.http.routes import LoggedRoute, Unsent
 from streams.edges.http.sending import CallSender, Place, looking_up, patience, wait_ms
-from streams.edges.http.whose import client_of, grant_of, user_of
 
 ACCEPTED_S = 10.0
 
@@ -99,7 +99,7 @@ class MessageEndpoint:
         if said.answers is not None:
             with looking_up():
                 recent = sender.exchange.recent_turns(where)
-                await known.check_message(sender.exchange.bootstrap(), where, said.answers, recent=recent)
+                await log_lookup.check_message(sender.exchange.bootstrap(), where, said.answers, recent=recent)
         prepared = sender.prepared(request, MESSAGES_IN, codec.dump(said), headers, said.message_id)
         if headers.tier is not None:
             prepared = replace(prepared, headers=[*prepared.headers, ("tier", headers.tier.encode())])

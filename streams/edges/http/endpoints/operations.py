@@ -18,10 +18,10 @@ from agents.errors import Unavailable
 from schemas.base import Absent, Id, Value
 from streams.edges.client import clients
 from streams.edges.client.errors import USAGE, CommandFailed
+from streams.edges.http.identity import check_operator
 from streams.edges.http.openapi import READ_PROBLEMS, SEND_PROBLEMS, problems
 from streams.edges.http.problems import Problem
 from streams.edges.http.routes import LoggedRoute, Unsent
-from streams.edges.http.whose import check_operator
 from streams.edges.operations.lag import GroupLagShown, by_group, group_lag, shown, stages_there
 from streams.edges.operations.replays import (
     ReplayCompared,

@@ -15,14 +15,14 @@ from schemas.envelope import Received
 from schemas.memory import PackDecision
 from schemas.packs import ContextPack
 from schemas.topics import CONTEXT_PACKS, CONVERSATION_TURNS, MEMORY_DECISIONS, Topic
-from streams.edges.client import known
+from streams.edges.client import log_lookup
 from streams.edges.http import renditions
+from streams.edges.http.identity import MessageConversation, client_of, grant_of
 from streams.edges.http.openapi import MARKDOWN_PACK, READ_PROBLEMS, problems
 from streams.edges.http.problems import Problem
 from streams.edges.http.routes import LoggedRoute, Unsent
 from streams.edges.http.sending import CallSender, looking_up
 from streams.edges.http.tokens import Grant
-from streams.edges.http.whose import MessageConversation, client_of, grant_of
 
 MOST_TURNS = 1_000
 MessageName = Annotated[str, Path(description="as sending it gave, or as the pack names it")]
@@ -101,13 +101,13 @@ async def pack_of(
     """The record's value of the newest revision that the grant may see, of the newest conversation or the stated."""
     left_out: set[Conversation] = set()
     async with aclosing(
-        known.newest_first(bootstrap, CONTEXT_PACKS, seconds, stated.key() if stated else None)
+        log_lookup.newest_first(bootstrap, CONTEXT_PACKS, seconds, stated.key() if stated else None)
     ) as windows:
         async for records, _ in windows:
             values = {(record.partition, record.offset): bytes(record.value) for record in records if record.value}
             packs = [
                 one
-                for one in known.of_tenant(CONTEXT_PACKS, records, grant.tenant, message_id)
+                for one in log_lookup.of_tenant(CONTEXT_PACKS, records, grant.tenant, message_id)
                 if one.event.message_id == message_id
                 and grant.client in (None, one.event.client_id)
                 and grant.user in (None, one.event.user_id)
@@ -120,7 +120,7 @@ async def pack_of(
                 # Read backwards, the first window with a revision of a conversation contains its newest.
                 own = [one for one in packs if _where(one) == where]
                 newest = max(own, key=lambda one: (one.event.revision, one.timestamp))
-                if newest.event.seq > await known.erased_up_to(bootstrap, where, seconds):
+                if newest.event.seq > await log_lookup.erased_up_to(bootstrap, where, seconds):
                     return values[newest.partition, newest.offset]
                 left_out.add(where)
     return None
@@ -134,8 +134,8 @@ async def _conversation(
     bootstrap: str, grant: Grant, where: Conversation, limit: int, seconds: float
 ) -> ConversationShown:
     if grant.user is not None:
-        await known.check_conversation(bootstrap, where, grant.user, seconds)
-    erased = await known.erased_up_to(bootstrap, where, seconds)
+        await log_lookup.check_conversation(bootstrap, where, grant.user, seconds)
+    erased = await log_lookup.erased_up_to(bootstrap, where, seconds)
 
     def here(one: Received[Any]) -> bool:
         event = one.event
@@ -147,7 +147,7 @@ async def _conversation(
 
     turns, whole = await _newest(bootstrap, CONVERSATION_TURNS, where, where.key(), here, limit, seconds)
     if not turns:
-        raise known.UnknownId(f"there is no conversation {where.conversation_id!r} of client {where.client_id!r}")
+        raise log_lookup.UnknownId(f"there is no conversation {where.conversation_id!r} of client {where.client_id!r}")
     by_seq = sorted({one.event.message_id: one.event for one in turns}.values(), key=lambda turn: turn.seq)
     shown = tuple(by_seq[-limit:])
     messages = {turn.message_id for turn in shown}
@@ -172,10 +172,10 @@ async def _newest(
     """At least the newest events of a conversation that fit, as many as wanted; and whether these are all."""
     found: list[Received[Any]] = []
     whole = False
-    async with aclosing(known.newest_first(bootstrap, topic, seconds, key)) as windows:
+    async with aclosing(log_lookup.newest_first(bootstrap, topic, seconds, key)) as windows:
         async for records, last in windows:
             whole = last
-            events = known.of_tenant(topic, records, where.tenant, where.conversation_id)
+            events = log_lookup.of_tenant(topic, records, where.tenant, where.conversation_id)
             found += [one for one in events if fits(one)]
             if len(found) > limit:
                 break

@@ -13,11 +13,11 @@ from schemas.memory import ObjectiveEntry, Profile
 from schemas.topics import DOCUMENTS_IN
 from streams.edges.client import profiles, records
 from streams.edges.client.arguments import Arguments
+from streams.edges.http.identity import check_application, grant_of
 from streams.edges.http.openapi import SEND_PROBLEMS, problems
 from streams.edges.http.problems import Problem
 from streams.edges.http.routes import LoggedRoute
 from streams.edges.http.sending import CallHeaders, CallSender, Place
-from streams.edges.http.whose import check_application, grant_of
 
 
 class ProfileBody(Arguments):

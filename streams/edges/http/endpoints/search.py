@@ -12,12 +12,12 @@ from schemas.base import Id
 from schemas.retrieval import SearchMade
 from schemas.topics import SEARCHES_IN, SEARCHES_OUT
 from streams.edges.http.ask import GONE
+from streams.edges.http.identity import client_of, grant_of
 from streams.edges.http.openapi import SEARCH_PROBLEMS, problems
 from streams.edges.http.pending_replies import ExpectedReply
 from streams.edges.http.problems import Problem
 from streams.edges.http.routes import LoggedRoute, Unsent
 from streams.edges.http.sending import CallHeaders, CallSender, patience
-from streams.edges.http.whose import client_of, grant_of
 from streams.edges.operations.search import SearchWanted
 
 

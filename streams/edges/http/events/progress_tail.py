@@ -34,7 +34,7 @@ from schemas.topics import (
     Topic,
 )
 from streams import extensions
-from streams.edges.client import clients, known
+from streams.edges.client import clients, log_lookup
 from streams.edges.client.errors import DOWN, CommandFailed
 from streams.edges.http.events.message_progress import MessageProgress
 from streams.kafka.records import may_name
@@ -209,14 +209,14 @@ class ProgressTail:
     async def _logged(self, tenant: str, message_id: str, sees: Sees, stated: Conversation | None) -> Plan | None:
         """The newest plan in the log of a message of this id that may be seen, and is not erased."""
         key = None if stated is None else stated.key()
-        windows = known.newest_first(self._bootstrap(), RETRIEVAL_PLANS, SEARCH_S, key)
+        windows = log_lookup.newest_first(self._bootstrap(), RETRIEVAL_PLANS, SEARCH_S, key)
         async with aclosing(windows):
             async for records, _ in windows:
-                plans = known.of_tenant(RETRIEVAL_PLANS, records, tenant, message_id)
+                plans = log_lookup.of_tenant(RETRIEVAL_PLANS, records, tenant, message_id)
                 seen = [plan for plan in plans if plan.event.message_id == message_id and sees(plan.event)]
                 for plan in sorted(seen, key=attrgetter("timestamp"), reverse=True):
                     where = plan.conversation(plan.event.client_id, plan.event.conversation_id)
-                    if plan.event.seq > await known.erased_up_to(self._bootstrap(), where, SEARCH_S):
+                    if plan.event.seq > await log_lookup.erased_up_to(self._bootstrap(), where, SEARCH_S):
                         return plan
         return None
 
@@ -253,9 +253,9 @@ class ProgressTail:
     async def _records(self, told: MessageEvents, topic: Topic, key: str) -> list[Received[Any]]:
         """The records of a topic that may tell of a message, in the order of the log."""
         found: list[Received[Any]] = []
-        async with aclosing(known.newest_first(self._bootstrap(), topic, SEARCH_S, key)) as windows:
+        async with aclosing(log_lookup.newest_first(self._bootstrap(), topic, SEARCH_S, key)) as windows:
             async for records, _ in windows:
-                found = [*known.of_tenant(topic, records, told.where.tenant, _name_in(topic, told)), *found]
+                found = [*log_lookup.of_tenant(topic, records, told.where.tenant, _name_in(topic, told)), *found]
                 if records and min(record.timestamp for record in records) < told.first.timestamp - SKEW_MS:
                     break
         return found

@@ -18,12 +18,12 @@ from streams.edges.http import bodies
 from streams.edges.http.events.frames import Pace, frames
 from streams.edges.http.events.message_progress import MessageProgress
 from streams.edges.http.events.progress_tail import ProgressTail
+from streams.edges.http.identity import MessageConversation, grant_of
 from streams.edges.http.openapi import READ_PROBLEMS, problems
 from streams.edges.http.problems import Problem
 from streams.edges.http.relay import RelayedResponse, unless_gone
 from streams.edges.http.routes import LoggedRoute, Unsent
 from streams.edges.http.tokens import Grant
-from streams.edges.http.whose import MessageConversation, grant_of
 
 LONGEST_S = 300.0
 # Also of a reader that reads nothing any more: it holds a stream of its tenant no longer.

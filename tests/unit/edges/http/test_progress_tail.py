@@ -19,7 +19,7 @@ from schemas.topics import (
     RETRIEVAL_PLANS,
     Topic,
 )
-from streams.edges.client import known
+from streams.edges.http.events import progress_tail
 from streams.edges.http.events.message_progress import MessageProgress
 from streams.edges.http.events.progress_tail import ProgressTail
 from streams.kafka.records import Record
@@ -61,8 +61,8 @@ class Log:
         async def erased_up_to(_: str, where: Conversation, __: float) -> int:
             return self.erased.get(where, -1)
 
-        monkeypatch.setattr(known, "newest_first", newest_first)
-        monkeypatch.setattr(known, "erased_up_to", erased_up_to)
+        monkeypatch.setattr(progress_tail.log_lookup, "newest_first", newest_first)
+        monkeypatch.setattr(progress_tail.log_lookup, "erased_up_to", erased_up_to)
 
 
 def records(fathom: Pipeline) -> list[Record]:

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 
-def typed() -> str:
+def fathom_command() -> str:
     """`fathom` where that is on the PATH, else the path of the one beside this Python, from the current folder."""
     beside = Path(sys.executable).with_name("fathom")
     found = shutil.which("fathom")

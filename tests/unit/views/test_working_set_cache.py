@@ -18,7 +18,7 @@ from schemas.topics import CONTEXT_PACKS, CONVERSATION_TURNS, DEPTH_CLASSIFIED, 
 from streams.stores.sessions.memory import MemoryWorkingSets
 from streams.stores.sessions.turn_codec import decode_session, encode_session
 from streams.testing.pipeline import Pipeline
-from streams.views.held_sets import HELD_S, TURN_OVERHEAD, HeldWorkingSets
+from streams.views.working_set_cache import HELD_S, TURN_OVERHEAD, HeldWorkingSets
 from tests.builders.untimed import untimed
 
 BRASILIA = timezone(timedelta(hours=-3))

@@ -6,7 +6,7 @@ import pytest
 
 from schemas.base import Conversation
 from schemas.chat import Role, Turn
-from streams.edges.client import known
+from streams.edges.client import log_lookup
 from tests.tenants import memories
 
 WHERE = Conversation(tenant="acme", client_id="web", conversation_id="c1")
@@ -36,11 +36,11 @@ def test_a_message_that_came_lately_is_known_without_a_search(monkeypatch, recen
     async def erased_up_to(*_):
         return erased
 
-    monkeypatch.setattr(known, "search", search)
-    monkeypatch.setattr(known, "erased_up_to", erased_up_to)
-    checked = known.check_message("broker", WHERE, "m1", recent=recent)
+    monkeypatch.setattr(log_lookup, "search", search)
+    monkeypatch.setattr(log_lookup, "erased_up_to", erased_up_to)
+    checked = log_lookup.check_message("broker", WHERE, "m1", recent=recent)
     if searches:
-        with pytest.raises(known.UnknownId, match="no user's message 'm1' is in conversation 'c1'"):
+        with pytest.raises(log_lookup.UnknownId, match="no user's message 'm1' is in conversation 'c1'"):
             asyncio.run(checked)
     else:
         asyncio.run(checked)

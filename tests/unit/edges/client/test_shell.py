@@ -7,7 +7,7 @@ import pytest
 
 from streams import config
 from streams.edges.cli.up import console_of, next_step
-from streams.edges.client.typed import from_here, typed
+from streams.edges.client.shell import fathom_command, from_here
 
 
 @pytest.fixture
@@ -23,12 +23,12 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_command_is_named_from_the_current_folder(installed: Path):
-    assert typed() == ".venv/bin/fathom"
+    assert fathom_command() == ".venv/bin/fathom"
 
 
 def test_on_the_path_its_name_is_enough(installed: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("PATH", str(installed.parent))
-    assert typed() == "fathom"
+    assert fathom_command() == "fathom"
 
 
 def test_another_fathom_on_the_path_is_not_taken_for_it(installed: Path, monkeypatch: pytest.MonkeyPatch):
@@ -36,12 +36,12 @@ def test_another_fathom_on_the_path_is_not_taken_for_it(installed: Path, monkeyp
     other.parent.mkdir()
     other.touch(mode=0o755)
     monkeypatch.setenv("PATH", str(other.parent))
-    assert typed() == ".venv/bin/fathom"
+    assert fathom_command() == ".venv/bin/fathom"
 
 
 def test_from_elsewhere_the_whole_path_is_named_and_quoted(installed: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir("/")
-    assert typed() == str(installed).lstrip("/")
+    assert fathom_command() == str(installed).lstrip("/")
     spaced = installed.parents[2] / "my notes"
     spaced.mkdir()
     monkeypatch.chdir(installed.parent)
@@ -50,7 +50,7 @@ def test_from_elsewhere_the_whole_path_is_named_and_quoted(installed: Path, monk
 
 def test_without_a_command_the_module_is_run(installed: Path):
     installed.unlink()
-    assert typed() == "python -m streams"
+    assert fathom_command() == "python -m streams"
 
 
 @pytest.mark.parametrize(("data", "where"), [(".fathom", ""), ("other", " --broker embedded://other")])
