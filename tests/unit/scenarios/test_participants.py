@@ -35,6 +35,7 @@ def refusals(fathom: Pipeline, stage: str = "depth") -> list[tuple[str, str]]:
 UNKNOWN = ("unknown_conversation", "there is no conversation '7' of client 'web'")
 
 
+@pytest.mark.covers("S1-05")
 def test_nobody_is_let_into_the_conversation_of_another_by_its_id(fathom: Pipeline) -> None:
     fathom.say(f"My salary is {SECRET} 4711.", conversation="7", **of("alice"))
     fathom.say("What was said before in this conversation?", conversation="7", **of("bob"))
