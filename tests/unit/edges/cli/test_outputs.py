@@ -41,7 +41,7 @@ def test_a_schema_says_what_is_printed(verb: str):
         ["config", "show"],
         ["docs"],
         ["docs", "commands"],
-        ["schema", "diff"],
+        ["schema", "diff", "0.1.0"],
         ["schema", "list"],
         ["schema", "output"],
         ["schema", "output", "lag"],
