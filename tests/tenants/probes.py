@@ -271,6 +271,14 @@ async def revised(opened: Any) -> None:
         counted = {each.name: await store.passages_of(each.name, ["d9"], LATER) for each in (ACME, BETA)}
         assert [*counted[ACME.name]] == ["d9"], counted
         assert counted[BETA.name] == {}, counted
+        # Without passages of its own a document is not listed, whatever another tenant's of that name has.
+        bare_one = NodeUpsert("Document", node_id(BETA.name, "d9"), BETA.name, NOON, {"title": "Bare"}, NOON)
+        await store.engine.write(RowBatch((), (bare_one,), (), ()))
+        listed = {
+            each.name: {one.document_id for one in await store.documents(each.name, as_of=LATER, limit=50)}
+            for each in (ACME, BETA)
+        }
+        assert "d9" in listed[ACME.name] - listed[BETA.name], listed
         found = {each: await store.retired(each.name, document_id="d2", as_of=LATER) for each in THREE}
         assert {tenant.name for tenant, of in found.items() if of} == {ACME.name}, found
         assert len(found[ACME]) == 3
