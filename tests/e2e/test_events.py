@@ -41,6 +41,7 @@ def test_the_verdicts_on_tool_calls_are_events_of_their_message(client: httpx.Cl
         lines = stream.iter_lines()
         snapshot = next(line for line in lines if line.startswith("data: "))
         assert '"tools"' not in snapshot
+        assert next(line for line in lines if line.startswith("event: ")) == "event: end"
         about = ("--client", "web", "--conversation", "calls")
         called = tenant.fathom("tool", "call", "refund_order", "order_id=A-1", "--call-id", "k1", "--json", *about)
         assert json.loads(called.stdout)["status"] == "confirmation_required"

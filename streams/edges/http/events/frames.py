@@ -43,7 +43,8 @@ async def frames(
 ) -> AsyncGenerator[bytes, None]:
     """The stream of a message that has events. What a slow reader has not read stays in the progress, once for all.
 
-    With `calls` it goes on behind the pack and the run: verdicts on tool calls may come until it is silent for long.
+    `end` says that the pack and the run are over. With `calls` it goes on behind it: verdicts on tool calls may come
+    until it is silent for long.
     With `replay` a reader that needs a snapshot gets every event instead, where that is not too much.
     """
     yield RETRY
@@ -60,13 +61,19 @@ async def frames(
         first = frame("snapshot", orjson.dumps(told), progress.events[-1])
     if first:
         yield first
-    quiet = 0.0
+    quiet, is_over = 0.0, False
     while not progress.ending:
         if new := progress.events[count:]:
             count, quiet = count + len(new), 0.0
             yield b"".join(frame(each.told.event.type, each.data, each) for each in new)
-        elif (progress.is_ended and not calls) or quiet >= pace.silent_s:
+        elif progress.is_ended and not is_over:
             yield END
+            is_over = True
+            if not calls:
+                return
+        elif quiet >= pace.silent_s:
+            if not is_over:
+                yield END
             return
         else:
             try:

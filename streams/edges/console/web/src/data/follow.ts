@@ -1,4 +1,4 @@
-/** Following a message: one stream of events that is opened again where it broke, until the server ends it. */
+/** Following a message: one stream of events that is opened again where it broke, until the server has said its end. */
 
 import { FrameReader } from "./frames.ts";
 import type { Frame } from "./frames.ts";
@@ -38,6 +38,7 @@ export async function follow(reducer: MessageReducer, given: Following, signal: 
   let replay = true;
   let failures = 0;
   let retry = 1000;
+  let ended = false;
   while (!signal.aborted) {
     given.connection("connecting");
     const reader = new FrameReader();
@@ -47,8 +48,10 @@ export async function follow(reducer: MessageReducer, given: Following, signal: 
       for await (const frame of frames(stream, reader, signal, given.silence ?? SILENCE_MS)) {
         failures = 0;
         if (frame.event === "end") {
+          // Behind it may come verdicts on tool calls, until the server closes the stream.
           given.connection("ended");
-          return;
+          ended = true;
+          continue;
         }
         const gap = take(reducer, frame, given);
         after = gap ? null : (frame.id ?? after);
@@ -62,7 +65,7 @@ export async function follow(reducer: MessageReducer, given: Following, signal: 
         throw error;
       }
     }
-    if (signal.aborted) return;
+    if (signal.aborted || ended) return;
     retry = reader.retry;
     given.connection("broken");
     await given.wait(Math.min(retry * 2 ** failures, LONGEST_WAIT_MS), signal).catch(() => undefined);
