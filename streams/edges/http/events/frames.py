@@ -1,7 +1,7 @@
 """Frames of server-sent events: a snapshot or the events behind a position, heartbeats, and the end."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 
 import orjson
@@ -50,30 +50,20 @@ async def frames(
     yield RETRY
     if not progress.events:
         return
-    events = progress.behind(last_id)
-    if events is None and replay and progress.size <= MOST_REPLAYED:
-        events = progress.events
     count = len(progress.events)
-    if events is not None:
-        first = b"".join(frame(each.told.event.type, each.data, each) for each in events)
-    else:
-        told = snapshot(message_id, (each.told.event for each in progress.events))
-        first = frame("snapshot", orjson.dumps(told), progress.events[-1])
-    if first:
+    if first := _first(message_id, progress, last_id, replay=replay):
         yield first
     quiet, is_over = 0.0, False
     while not progress.ending:
         if new := progress.events[count:]:
             count, quiet = count + len(new), 0.0
-            yield b"".join(frame(each.told.event.type, each.data, each) for each in new)
-        elif progress.is_ended and not is_over:
+            yield _framed(new)
+        elif not is_over and (progress.is_ended or quiet >= pace.silent_s):
             yield END
             is_over = True
             if not calls:
                 return
         elif quiet >= pace.silent_s:
-            if not is_over:
-                yield END
             return
         else:
             try:
@@ -82,3 +72,18 @@ async def frames(
             except TimeoutError:
                 quiet += pace.heartbeat_s
                 yield HEARTBEAT
+
+
+def _first(message_id: str, progress: MessageProgress, last_id: str | None, *, replay: bool) -> bytes:
+    """What a reader lacks of the events so far: those behind the last that it has, all of them, or a snapshot."""
+    events = progress.behind(last_id)
+    if events is None and replay and progress.size <= MOST_REPLAYED:
+        events = progress.events
+    if events is not None:
+        return _framed(events)
+    told = snapshot(message_id, (each.told.event for each in progress.events))
+    return frame("snapshot", orjson.dumps(told), progress.events[-1])
+
+
+def _framed(events: Sequence[ShownEvent]) -> bytes:
+    return b"".join(frame(each.told.event.type, each.data, each) for each in events)
