@@ -10,10 +10,11 @@ from uuid import uuid4
 from agents.core.conversation.memory import ConversationTurn, Session
 from deploy.docs import examples
 from deploy.docs.examples import Example
-from schemas.base import Conversation
+from schemas.base import Conversation, entity_key
 from schemas.topics import (
     COGNITION_STEPS,
     CONVERSATION_TURNS,
+    CORRECTIONS_IN,
     FEEDBACK_IN,
     MEMORY_CLAIMS,
     MEMORY_DECISIONS,
@@ -65,6 +66,21 @@ def feedback() -> tuple[str, bytes, bytes, dict[str, str]]:
     assert isinstance(said.value, dict)
     value = {**said.value, "message_id": decided["message_id"], "pack_id": decided["pack_id"]}
     return FEEDBACK_IN.name, said.key.encode(), json.dumps(value).encode(), said.headers
+
+
+def retraction() -> tuple[str, bytes, bytes, dict[str, str]]:
+    """A user takes the own claim back that is remembered."""
+    claim, said = (
+        _one(MEMORY_CLAIMS.name, "user-contradicts-pt").value,
+        _one(CORRECTIONS_IN.name, "claim-with-value-pt"),
+    )
+    assert isinstance(claim, dict)
+    value = {
+        "claim_id": claim["claim_id"], "usuario_id": claim["user_id"], "tipo": "factual", "ruling": "retract",
+        "texto": "Não é mais assim.",
+    }  # fmt: skip
+    key = entity_key(said.headers["tenant"], claim["claim_id"])
+    return CORRECTIONS_IN.name, key.encode(), json.dumps(value).encode(), {**said.headers, "ce_id": str(uuid4())}
 
 
 def message(name: str) -> tuple[str, bytes, bytes, dict[str, str]]:

@@ -30,7 +30,7 @@ from confluent_kafka.admin import (
 
 from agents.errors import Unavailable
 from deploy.docs import examples
-from schemas.topics import COGNITION_STEPS
+from schemas.topics import COGNITION_STEPS, MEMORY_QUARANTINES
 from streams import config
 from streams.config import ConfigError
 from streams.faust.consumer_group import GroupError
@@ -277,6 +277,8 @@ def _new_work(group: str) -> list[Sent]:
     """What a group that knows what it has done has not done before."""
     if any(stage.first for stage in stages_of([group])):
         return [memory.message("chat-user-en"), memory.message("chat-assistant-results-en")]
+    if MEMORY_QUARANTINES.name in _outputs(group):
+        return [memory.retraction()]
     return [memory.step()] if COGNITION_STEPS in {stage.ledger for stage in stages_of([group])} else []
 
 
