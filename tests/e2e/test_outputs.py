@@ -133,7 +133,7 @@ def without_a_broker(typed: TypedVerbs, folder: Path) -> None:
     typed("schema", "show", "context.pack-assembled.v1")
     typed("schema", "output", "lag")
     typed("schema", "gen", "--out", str(folder / "schemas"))
-    typed("schema", "diff", codes=(0, 5))
+    typed("schema", "diff", "0.1.0", codes=(0, 5))
     bad = folder / "bad.jsonl"
     bad.write_text("{no json\n")
     typed("schema", "check", "--topic", "messages.in", str(bad), codes=(5,))
