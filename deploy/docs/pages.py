@@ -2,31 +2,15 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
-from typing import Protocol
 
-from deploy.docs.asyncapi import KEYS
+from deploy.docs.asyncapi import KEYS, StageRow
 from schemas.json_schema import file_name
 from schemas.topics import Topic
 
 MADE = "<!-- Made by `make docs` from the topology and the schemas: change those, not this page. -->"
 
 
-class PageRow(Protocol):
-    """The fields of a topology row that the pages use."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def reads(self) -> tuple[Topic, ...]: ...
-    @property
-    def writes(self) -> tuple[Topic, ...]: ...
-    @property
-    def consumer_group(self) -> str: ...
-    @property
-    def dead_letters(self) -> str: ...
-
-
-def flow_block(stages: Sequence[PageRow]) -> str:
+def flow_block(stages: Sequence[StageRow]) -> str:
     """The Mermaid diagram: topics are cylinders, stages are boxes, a frame is a group of several stages."""
     topics = dict.fromkeys(topic for stage in stages for topic in (*stage.reads, *stage.writes))
     lines = ["```mermaid", "flowchart LR"]
@@ -39,14 +23,14 @@ def flow_block(stages: Sequence[PageRow]) -> str:
     return "\n".join([*lines, *arrows, "```"])
 
 
-def _boxes(group: str, members: Sequence[PageRow]) -> list[str]:
+def _boxes(group: str, members: Sequence[StageRow]) -> list[str]:
     boxes = [f'{_stage_id(stage)}["{stage.name}"]' for stage in members]
     if len(members) == 1:
         return [f"  {boxes[0]}"]
     return [f'  subgraph {_group_id(group)}["{group}"]', *(f"    {box}" for box in boxes), "  end"]
 
 
-def _arrows(group: str, members: Sequence[PageRow]) -> list[str]:
+def _arrows(group: str, members: Sequence[StageRow]) -> list[str]:
     alike = len({(stage.reads, stage.writes) for stage in members}) == 1
     if alike and len(members) > 1:
         # One arrow to the frame stands for one to each box in it.
@@ -65,11 +49,11 @@ def _topic_id(topic: Topic) -> str:
     return "t_" + topic.name.replace(".", "_").replace("-", "_")
 
 
-def _stage_id(stage: PageRow) -> str:
+def _stage_id(stage: StageRow) -> str:
     return "s_" + stage.name.replace("-", "_")
 
 
-def flow_page(stages: Sequence[PageRow]) -> str:
+def flow_page(stages: Sequence[StageRow]) -> str:
     """The page of stages, topics and consumer groups."""
     rows = [
         [f"`{stage.name}`", f"`{stage.consumer_group}`", _names(stage.reads), _names(stage.writes) or "stores"]
@@ -92,7 +76,7 @@ def flow_page(stages: Sequence[PageRow]) -> str:
     )
 
 
-def topics_page(topics: Sequence[Topic], stages: Sequence[PageRow]) -> str:
+def topics_page(topics: Sequence[Topic], stages: Sequence[StageRow]) -> str:
     """The page of topics: content, retention, writers and readers."""
     rows = [
         [
