@@ -3,3 +3,5 @@
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+# The end of a command that hangs, in seconds: on a machine ten times slower than usual every command ends before.
+HANG_S = 240

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.checkout import ROOT
+from tests.checkout import HANG_S, ROOT
 
 LIBS = Path(os.environ.get("FATHOM_KAFKA_LIBS", ROOT / ".servers" / "kafka" / "libs"))
 PROGRAM = Path(__file__).parent / "java" / "RoundTrip.java"
@@ -21,7 +21,7 @@ def test_the_java_client_produces_and_consumes_in_a_group(bootstrap: str) -> Non
         ["java", quiet, "-XX:TieredStopAtLevel=1", "-cp", f"{LIBS}/*", str(PROGRAM), bootstrap],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=HANG_S,
         check=False,
     )
     assert (ran.returncode, ran.stdout.strip().splitlines()[-1:]) == (0, ["ok"]), ran.stderr

@@ -16,7 +16,7 @@ from aiokafka.protocol import metadata
 
 from streams.broker.errors import BrokerFailed
 from streams.broker.process import BrokerProcess
-from tests.checkout import ROOT
+from tests.checkout import HANG_S, ROOT
 from tests.contract.broker_cluster import batch, create_topic, put, wire
 from tests.contract.broker_node import Node, commit_offset, fill, partitions
 
@@ -28,7 +28,7 @@ CANNOT_START = 3
 
 def run_broker(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "streams.broker", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=20, check=False, cwd=ROOT)
+    return subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=False, cwd=ROOT)
 
 
 def one_sentence(ran: subprocess.CompletedProcess[str]) -> str:

@@ -12,7 +12,7 @@ import pytest
 
 from streams.stores.graph.migrations import bundled
 from tests.builders import customs
-from tests.checkout import ROOT
+from tests.checkout import HANG_S, ROOT
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
             copy(ROOT / name, folder / "src" / name)
     made = subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)],
-        cwd=folder / "src", capture_output=True, text=True, timeout=60,
+        cwd=folder / "src", capture_output=True, text=True, timeout=HANG_S,
     )  # fmt: skip
     assert made.returncode == 0, made.stderr
     [wheel] = folder.glob("*.whl")
@@ -39,7 +39,7 @@ def run(folder: Path, *arguments: str, **environment: str) -> "subprocess.Comple
     clean = {name: value for name, value in os.environ.items() if not name.startswith("FATHOM_")}
     packages = str(folder / "installed" / "fathom_context")
     return subprocess.run(
-        [sys.executable, *arguments], cwd=folder, capture_output=True, text=True, timeout=60,
+        [sys.executable, *arguments], cwd=folder, capture_output=True, text=True, timeout=HANG_S,
         env={**clean, "PYTHONPATH": packages, **environment},
     )  # fmt: skip
 

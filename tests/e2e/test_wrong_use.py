@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from streams.edges.cli.up import HTTP_PORT
-from tests.checkout import ROOT
+from tests.checkout import HANG_S, ROOT
 from tests.e2e.processes import IN_MEMORY, clean, fathom
 
 # Before the command's first line there is only Python, which says in its own way that it was interrupted.
@@ -28,7 +28,12 @@ def ended(shell: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """What a line of bash ends with; `fathom` is the command."""
     command = f'fathom() {{ "{sys.executable}" -m streams "$@"; }}; set -o pipefail; {shell}'
     return subprocess.run(
-        ["bash", "-c", command], cwd=ROOT, env={**clean(), **environment}, capture_output=True, text=True, timeout=60
+        ["bash", "-c", command],
+        cwd=ROOT,
+        env={**clean(), **environment},
+        capture_output=True,
+        text=True,
+        timeout=HANG_S,
     )
 
 
@@ -122,7 +127,7 @@ def test_a_taken_http_port_is_named_with_its_owner_and_with_what_chooses_another
 def test_the_shipped_policy_is_found_from_any_folder(tmp_path: Path):
     found = subprocess.run(
         [sys.executable, "-m", "streams", "config", "check"],
-        cwd=tmp_path, env={**clean(), "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=60,
+        cwd=tmp_path, env={**clean(), "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=HANG_S,
     )  # fmt: skip
     assert (found.returncode, found.stdout, found.stderr) == (0, "all settings can be used\n", "")
 
@@ -153,7 +158,7 @@ def test_an_interrupt_at_any_moment_ends_it_silently(verb: tuple[str, ...], tmp_
         assert process.stdout.readline() == "started\n"
         time.sleep(chosen.uniform(0, 0.5))
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=HANG_S)
         assert process.returncode in (130, 0 if verb[0] == "up" else 4), said
         assert "Traceback" not in said
         assert "Error" not in said
@@ -173,7 +178,7 @@ with piped_output():
 
 
 def test_an_interrupt_that_no_caller_gets_ends_the_command_too():
-    found = subprocess.run([sys.executable, "-c", SWALLOWED], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    found = subprocess.run([sys.executable, "-c", SWALLOWED], cwd=ROOT, capture_output=True, text=True, timeout=HANG_S)
     assert (found.returncode, found.stdout, found.stderr) == (130, "", "")
 
 

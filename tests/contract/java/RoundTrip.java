@@ -20,9 +20,11 @@ import org.apache.kafka.common.serialization.StringSerializer;
 
 public class RoundTrip {
     static final String RUN = UUID.randomUUID().toString();
+    // A call that gets no answer throws and names itself, before the test ends the whole program.
+    static final int LIMIT_MS = 30_000;
 
     public static void main(String[] args) throws Exception {
-        Map<String, Object> to = Map.of("bootstrap.servers", args[0]);
+        Map<String, Object> to = Map.of("bootstrap.servers", args[0], "default.api.timeout.ms", LIMIT_MS);
         String topic = "java-" + RUN;
         try (Admin admin = Admin.create(to)) {
             admin.createTopics(List.of(new NewTopic(topic, 1, (short) 1))).all().get();
@@ -48,6 +50,7 @@ public class RoundTrip {
     static KafkaProducer<String, String> producer(String bootstrap) {
         return new KafkaProducer<>(Map.of(
             "bootstrap.servers", bootstrap, "enable.idempotence", true, "compression.type", "gzip",
+            "max.block.ms", LIMIT_MS,
             "key.serializer", StringSerializer.class, "value.serializer", StringSerializer.class));
     }
 
@@ -55,12 +58,13 @@ public class RoundTrip {
         return new KafkaConsumer<>(Map.of(
             "bootstrap.servers", bootstrap, "group.id", "java-" + RUN, "group.instance.id", "one",
             "auto.offset.reset", "earliest", "enable.auto.commit", false, "isolation.level", "read_committed",
-            "key.deserializer", StringDeserializer.class, "value.deserializer", StringDeserializer.class));
+            "key.deserializer", StringDeserializer.class, "value.deserializer", StringDeserializer.class,
+            "default.api.timeout.ms", LIMIT_MS));
     }
 
     static List<String> read(KafkaConsumer<String, String> consumer, int count) {
         List<String> values = new ArrayList<>();
-        long deadline = System.nanoTime() + 20_000_000_000L;
+        long deadline = System.nanoTime() + LIMIT_MS * 1_000_000L;
         while (values.size() < count && System.nanoTime() < deadline)
             for (ConsumerRecord<String, String> r : consumer.poll(Duration.ofMillis(200))) values.add(r.value());
         check(values.size() == count, "read " + values.size() + " records instead of " + count);

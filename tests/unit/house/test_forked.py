@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.checkout import ROOT
+from tests.checkout import HANG_S, ROOT
 
 FILES = {
     "test_a.py": """
@@ -50,7 +50,7 @@ def test_failures_deaths_and_skips_of_forks_are_reported(tmp_path: Path):
     command = [sys.executable, "-m", "pytest", "-q", "-ra", "-p", "no:cacheprovider", "-c", "/dev/null"]
     forks = ["-p", "tests.forked", "--processes", "2", "--rootdir", str(tmp_path), str(tmp_path)]
     wide = {**os.environ, "COLUMNS": "200"}
-    ended = subprocess.run([*command, *forks], cwd=ROOT, env=wide, capture_output=True, text=True, timeout=60)
+    ended = subprocess.run([*command, *forks], cwd=ROOT, env=wide, capture_output=True, text=True, timeout=HANG_S)
     assert ended.returncode == 1
     assert "2 failed, 2 passed, 1 skipped, 1 error" in ended.stdout
     for expected in (
