@@ -111,7 +111,7 @@ def _given(said: str, lang: str) -> list[StatedValue]:
 def _denied(said: str, lang: str, at: datetime, given: Sequence[StatedValue], earlier: Turns) -> TurnLink | None:
     """The turns with a value, or with the words, that the message denies: `not 42`, `instead of teal`."""
     denied = [each for each in stated_in(said, lang) if each.denied]
-    for turn in earlier:
+    for turn in earlier if denied else ():
         for old in _values(turn, lang):
             if any(same(old.value, turn.created_at, each.value, at) for each in denied):
                 new = next((each.words for each in given if _fits(old.value, turn.created_at, each.value, at)), None)
