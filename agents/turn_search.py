@@ -31,11 +31,12 @@ MAX_SHOWN = 60
 
 
 @dataclass(frozen=True, slots=True)
-class LaterAct:
-    """What a later turn does to a fact, and the turn."""
+class LaterTurn:
+    """What a later turn does to a fact, and the turn; not `sure`: it may, and is worth showing beside the fact."""
 
     act: Act
     hit: Hit
+    sure: bool
 
 
 def others(hits: Sequence[Hit], message_id: str, question: str) -> list[Hit]:
@@ -70,15 +71,16 @@ async def as_they_hold(
     asked = [fact for each in told if (fact := _asked_fact(each, query)) is not None]
     done = await later_acts(index, tenant, query, asked[:facts])
     marks = _link_marks([each.hit.passage for each in turns])
-    over = {*done, *(key for key, mark in marks.items() if not mark.holds)}
+    over = {key for key, later in done.items() if later.sure} | {key for key, mark in marks.items() if not mark.holds}
     standing = {each.hit.passage.id: each for each in turns}
     for key, later in done.items():
         old, new = standing[key], later.hit.passage
         if later.act == "retracts":
             del standing[key]
             continue
-        marks[key] = Mark(False, new.text[:MAX_SHOWN], new.recorded_at)
-        marks[new.id] = Mark(True, old.hit.passage.text[:MAX_SHOWN], old.hit.passage.recorded_at)
+        if later.sure:
+            marks[key] = Mark(False, new.text[:MAX_SHOWN], new.recorded_at)
+            marks[new.id] = Mark(True, old.hit.passage.text[:MAX_SHOWN], old.hit.passage.recorded_at)
         standing.setdefault(new.id, JudgedHit(later.hit, old.probability))
     taken_back = [each.text for each in told if each.id in done and done[each.id].act == "retracts"]
     kept = [each for each in standing.values() if not _tells_any(each.hit.passage, taken_back)]
@@ -160,7 +162,7 @@ def _asked_fact(said: Passage, query: PassageQuery) -> Fact | None:
 
 async def later_acts(
     index: PassageIndex, tenant: str, query: PassageQuery, facts: Sequence[Fact]
-) -> dict[str, LaterAct]:
+) -> dict[str, LaterTurn]:
     """What the user's later statements do to facts, by the id of each that they do something to.
 
     `query` says who asks, and when. Without vectors only what the words alone say.
@@ -182,7 +184,8 @@ async def later_acts(
     ][:MAX_MENTIONS]
     texts = list(dict.fromkeys(said for each in found for said in each.masked))
     vectors = dict(zip(texts, await index.vectors(texts), strict=True)) if texts else {}
-    return {fact: LaterAct(act, turns[each.turn]) for fact, (act, each) in acts(found, vectors).items()}
+    done = acts(found, vectors)
+    return {fact: LaterTurn(each.act, turns[each.mention.turn], each.sure) for fact, each in done.items()}
 
 
 def _link_marks(found: Sequence[Passage]) -> dict[str, Mark]:

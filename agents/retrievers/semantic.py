@@ -172,7 +172,7 @@ class SemanticRetriever(Retriever):
         found = []
         for item, each, score in known:
             later, known_as = done.get(item.claim_id), _as_knowledge(item, each, score)
-            if later is None:
+            if later is None or not later.sure:
                 found.append(known_as)
             elif later.act == "ends":
                 found.append(_as_ended(known_as, later.hit.passage))

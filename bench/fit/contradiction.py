@@ -83,7 +83,7 @@ def fit(pairs: Pairs, known: Sequence[int]) -> dict[str, Any]:
     return packed(trained(seen, np.eye(len(LABELS), dtype="f4")[labels], chance))
 
 
-def trained(seen: Any, wanted: Any, chance: Any) -> Weights:
+def trained(seen: Any, wanted: Any, chance: Any, epochs: int = EPOCHS) -> Weights:
     """Weights and biases of both layers: Adam, dropout, a rate that falls to nothing."""
     many, inputs = seen.shape
     shapes = ((inputs, HIDDEN), (HIDDEN,), (HIDDEN, len(LABELS)), (len(LABELS),))
@@ -92,7 +92,7 @@ def trained(seen: Any, wanted: Any, chance: Any) -> Weights:
         for shape in shapes
     ]
     first, second = ([np.zeros_like(each) for each in weights] for _ in range(2))
-    steps = EPOCHS * (many // BATCH)
+    steps = epochs * (many // BATCH)
     for step in range(1, steps + 1):
         place = (step - 1) % (many // BATCH)
         if place == 0:

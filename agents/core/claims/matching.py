@@ -14,6 +14,7 @@ from agents.core.claims.attributes import MANY, name_form
 from agents.core.claims.grammar import is_reported
 from agents.core.claims.markers import announces_change, is_correction
 from agents.core.claims.subjects import SubjectKey, subject_key
+from agents.core.conversation.stated_values import restated
 from agents.core.language.sentences import flatten
 from agents.core.language.values import TypedValue, exclude, read, same
 from schemas.memory import ClaimAsserted, Conflict
@@ -194,7 +195,7 @@ def _same_place(new: ClaimAsserted, old: ClaimAsserted, *, meant: bool) -> bool:
         return False
     here = _here(new, old)
     if ours == theirs and not here:
-        return ours.owned or (_names(ours, new) and _names(theirs, old))
+        return ours.owned or (_names(ours, new) and _names(theirs, old)) or _in_the_same_words(new, old)
     if ours == theirs and (ours.qualifiers or ours.owned):
         return True
     explicit = is_correction(new.text, new.lang) or announces_change(new.text)
@@ -207,6 +208,12 @@ def _same_place(new: ClaimAsserted, old: ClaimAsserted, *, meant: bool) -> bool:
     # newly qualified one: only a correction or a change makes it the same.
     answers = not ours.qualifiers and new.author != old.author
     return near and (ours == theirs or (meant and (explicit or answers)))
+
+
+def _in_the_same_words(new: ClaimAsserted, old: ClaimAsserted) -> bool:
+    """Whether a user says in the same words, with another value, what the same user said before."""
+    own = new.author == old.author == "user" and (new.user_id, new.lang) == (old.user_id, old.lang)
+    return own and restated(old.text, old.asserted_at, new.text, new.asserted_at, new.lang) is not None
 
 
 def _here(new: ClaimAsserted, old: ClaimAsserted) -> bool:

@@ -3,14 +3,21 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby, product
+from operator import attrgetter
 
 from agents.core.caching.texts import text_cache
 from agents.core.language import text
 from agents.core.language.date_words import scan
 from agents.core.language.sentences import composed, flatten, sentences
-from agents.core.language.values import TypedValue, value_at
+from agents.core.language.values import TypedValue, exclude, same, value_at
 
 MAX_CHARS, MAX_VALUES = 2_000, 24
+# What two texts must share beside a value to be of one thing.
+MIN_WORDS = 2
+# `paguei`, and not `lei`, `hei` or `rei`.
+MIN_PAST = 4
 _START = re.compile(r"(?<![\w.,/$-])[^\W_]|R\$|US\$|[$€£]")
 _SMALL = r"(?:(?:on|in|at|by|for|the|o|a|os|as|em|n[ao]|às?|ao|dia|d[eoa]|é|is|são)\s+|dr[a]?\.\s+|mrs?\.\s+){0,3}"
 INSTEAD = r"(?:not|não|nao|never|isn't|wasn't|instead of|rather than|(?:em vez|ao invés|no lugar) d[eoa]s?)"
@@ -60,3 +67,44 @@ def _only_begins(value: TypedValue, sentence: str, lang: str) -> bool:
     first = not sentence[: value.start].strip(" \"'*(-—") or sentence[: value.start].rstrip()[-1:] in ".!?:"
     rest = sentence[value.end :].strip()
     return first and " " not in shown.strip() and bool(rest) and not rest.startswith(_ENDS)
+
+
+def restated(
+    old: str, old_at: datetime, new: str, new_at: datetime, lang: str
+) -> tuple[StatedValue, StatedValue] | None:
+    """The value of a text in whose place another text, in the same words, has another: `the gym costs 29`, then `34`.
+
+    None of what was, for each time may have had its own, of names, and where the newer one says that it is one more.
+    """
+    for (words, was), (other, now) in product(_by_words(old, lang), _by_words(new, lang)):
+        if words != other or len(was) != len(now):
+            continue
+        differ = [pair for pair in zip(was, now, strict=True) if not same(pair[0].value, old_at, pair[1].value, new_at)]
+        if len(differ) == 1 and differ[0][0].value.kind not in ("person", "place"):
+            [(before, after)] = differ
+            if not after.denied and exclude(before.value, old_at, after.value, new_at):
+                return before, after
+    return None
+
+
+@text_cache(4_096)
+def _by_words(said: str, lang: str) -> tuple[tuple[tuple[str, ...], tuple[StatedValue, ...]], ...]:
+    """The sentences that state how things are, each as its words beside its values and the values; no questions."""
+    found = []
+    for sentence, values in groupby(stated_in(said, lang), key=attrgetter("sentence")):
+        stated, rest = tuple(values), sentence
+        for each in reversed(stated):
+            rest = f"{rest[: each.value.start]} {rest[each.value.end :]}"
+        words = text.words(rest)
+        counted = " ".join(each.words for each in stated if each.value.kind == "number")
+        # `The deadline is the 15th` may be of any project.
+        told = (
+            len({each for each in text.content_words(f"{rest} {counted}", lang) if not each[0].isdigit()}) >= MIN_WORDS
+        )
+        if told and not any(_is_past(word, lang) for word in words) and not sentence.rstrip().endswith("?"):
+            found.append((words, stated))
+    return tuple(found)
+
+
+def _is_past(word: str, lang: str) -> bool:
+    return text.is_past_form(word, lang) or (lang == "pt" and len(word) > MIN_PAST and word.endswith("ei"))

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from agents.core.depth.questions import AUXILIARIES, AnswerKind, asks, question_word
 from agents.core.depth.reading import Place, Reading, word_class
 from agents.core.language.phrases import BOUNDS, NOWHERE, Match, Sentence
+from agents.core.language.text import ends_in_ed, is_past_form
 
 # The maximum distance of a participle from its auxiliary: "has the new supplier of Acme already paid".
 REACH = 7
@@ -16,7 +17,6 @@ FAMILIAR_LENGTH = 8
 LOWER_REST = 4
 PRIVATE_LENGTH, PRONOUN_LENGTH = 6, 8
 JOINING = frozenset(("of", "the", "de", "da", "do", "dos", "das"))
-PRETERITE_ENDINGS = ("ou", "eu", "iu", "aram", "ava", "avam", "eceram", "eberam", "enderam", "idiram")
 
 
 def past(reading: Reading) -> Iterator[Place]:
@@ -79,7 +79,7 @@ def _preterite(reading: Reading, sentence: Sentence, start: int) -> int:
             return 0
         # "Qual o email do Tadeu?": written as a name, it is one.
         named = at > 1 and _is_capital(reading, sentence, at)
-        if _is_preterite(words[at]) and not named:
+        if is_past_form(words[at], "pt") and not named:
             return at
     return 0
 
@@ -87,12 +87,6 @@ def _preterite(reading: Reading, sentence: Sentence, start: int) -> int:
 def _is_capital(reading: Reading, sentence: Sentence, at: int) -> bool:
     span = sentence.spans[at]
     return span != NOWHERE and reading.text[span[0]].isupper()
-
-
-def _is_preterite(word: str) -> bool:
-    if word in word_class("PRETERITES_PT"):
-        return True
-    return len(word) > 3 and word.endswith(PRETERITE_ENDINGS) and word not in word_class("NO_PRETERITES_PT")
 
 
 def _past_verb(reading: Reading, sentence: Sentence, start: int) -> int:
@@ -122,11 +116,7 @@ def _is_past_auxiliary(words: tuple[str, ...], at: int, start: int) -> bool:
 def _participle_follows(words: tuple[str, ...], at: int) -> bool:
     """Whether a participle follows an auxiliary and its subject."""
     following = words[at + 2 : at + 2 + REACH]
-    return any(word in word_class("PARTICIPLES_EN") or _ends_in_ed(word) or word.endswith("ing") for word in following)
-
-
-def _ends_in_ed(word: str) -> bool:
-    return len(word) > 4 and word.endswith("ed") and not word.endswith("eed") and word not in word_class("NO_PAST_EN")
+    return any(word in word_class("PARTICIPLES_EN") or ends_in_ed(word) or word.endswith("ing") for word in following)
 
 
 def _own_verb(sentence: Sentence, start: int) -> int:
@@ -137,7 +127,7 @@ def _own_verb(sentence: Sentence, start: int) -> int:
     for at in range(start + 1, min(start + 1 + SUBJECT, len(words) - 1)):
         if words[at] in word_class("AUXILIARIES_EN") or words[at] in BOUNDS:
             return 0
-        if words[at] in word_class("PRETERITES_EN") or _ends_in_ed(words[at]):
+        if is_past_form(words[at], "en"):
             return at
     return 0
 

@@ -15,6 +15,7 @@ from agents.core.language.lexicons import lexicon
 
 HEAD_CHARS = 2_000
 TAIL_CHARS = 500
+_PRETERITE_ENDINGS = ("ou", "eu", "iu", "aram", "ava", "avam", "eceram", "eberam", "enderam", "idiram")
 
 _TYPOGRAPHY = {
     "\u2018": "'",
@@ -107,6 +108,25 @@ def clip(text: str) -> str:
 def words(text: str) -> tuple[str, ...]:
     """The folded words in order; an identifier such as rel_456 or DMD.0001/26 is one word."""
     return tuple(_WORD.findall(_bare(text)))
+
+
+def is_past_form(word: str, lang: str) -> bool:
+    """Whether a folded word has the form of a simple past: `paid`, `landed`, `pagou`."""
+    if lang == "pt":
+        ends = len(word) > 3 and word.endswith(_PRETERITE_ENDINGS) and word not in _class("NO_PRETERITES_PT")
+        return ends or word in _class("PRETERITES_PT")
+    return word in _class("PRETERITES_EN") or ends_in_ed(word)
+
+
+def ends_in_ed(word: str) -> bool:
+    """Whether an English word ends as regular past forms and participles do."""
+    regular = len(word) > 4 and word.endswith("ed") and not word.endswith("eed")
+    return regular and word not in _class("NO_PAST_EN")
+
+
+@cache
+def _class(name: str) -> frozenset[str]:
+    return lexicon("word_classes").words(name)
 
 
 def content_words(text: str, lang: str) -> tuple[str, ...]:

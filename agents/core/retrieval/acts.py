@@ -3,29 +3,34 @@
 Precision first: in doubt it does neither. What a sentence does is read from its vector, so verbs need no list.
 """
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
+from importlib.resources import files
 from typing import Literal
 
 from agents.core.claims.attributes import name_form
 from agents.core.claims.extraction import assertions
 from agents.core.claims.markers import announces_change
 from agents.core.claims.subjects import subject_key
+from agents.core.conversation.stated_values import stated_in
 from agents.core.language import text
+from agents.core.language.contradiction import OF_VECTORS, SIZE, Network, unpacked
 from agents.core.language.date_words import scan
 from agents.core.language.interrogatives import is_question
 from agents.core.language.lexicons import lexicon
-from agents.core.language.linear_models import table
 from agents.core.language.quotes import own_words
 from agents.core.language.sentences import composed, flatten, sentences
 
 Act = Literal["ends", "retracts"]
-# The log odds that are enough, and the length of the vectors that the weights are for.
-SURE: Mapping[Act, float] = {"retracts": 0.0, "ends": 1.0}
-SIZE = 512
+# The labels of the network, in order.
+LABELS: tuple[Act | None, ...] = ("ends", "retracts", None)
+# The probabilities that are enough: to do it, to ask for it in a question, and for a statement that names what the fact
+# names to be shown beside it.
+SURE, ASKED, LIKELY = 0.55, 0.8, 0.15
 MAX_CHARS, MAX_WORDS = 600, 30
 # Of a turn that states one fact, and of one whose claims are not read.
 MAX_TURN_WORDS, MAX_BARE_WORDS = 15, 7
@@ -38,6 +43,10 @@ _AROUND = r"(?:the|an?|my|our|o|os|as|um|uma|meus?|minhas?|nosso|nossa)"
 _OF = r"(?:of|for|d[eoa]s?)"
 _POLITE = re.compile(r"\b(?:please|por favor)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_][\w'-]*")
+_QUOTED = re.compile(r"[\"“][^\"“”]{12,}[\"”]")
+_NAMED = frozenset(("name", "nome", "nam", "nom"))
+_OWN_NAME = re.compile(r"\b(?:my|meu)\s+(?:\w+\s+)?(?:name|nome)\b")
+_NAME = re.compile(r"(?<![\w'])[A-ZÀ-Ý][\w-]+")
 _CLAUSES = re.compile(r"[,;:]\s+|\s(?:and|but|because|so|e|mas|porque|então)\s")
 _OWNERS = ("user", "usuário", "name", "nome")
 
@@ -47,6 +56,7 @@ class Fact:
     """What a user said: the stems of its value and of the thing it belongs to, and the kind of attribute.
 
     `own`: it is about the user. `forms`: in which form its value names something (`name_form`), none for a property.
+    `names`: the stems of the names in it.
     """
 
     id: str
@@ -55,6 +65,7 @@ class Fact:
     attributes: frozenset[str] = frozenset()
     own: bool = False
     forms: frozenset[int] = frozenset()
+    names: frozenset[str] = frozenset()
 
     @classmethod
     def of_claim(cls, id: str, at: datetime, claim: tuple[str, str, str], lang: str) -> "Fact":
@@ -67,11 +78,12 @@ class Fact:
         key = subject_key(subject)
         form = name_form(value, lang)
         forms = frozenset(() if form is None else (form,))
-        return cls(id, at, stems, frozenset((flatten(attribute), key.head)), key.owned, forms)
+        names = _names(value, lang)
+        return cls(id, at, stems, frozenset((flatten(attribute), key.head)), key.owned, forms, names)
 
     @classmethod
     def of_turn(cls, id: str, at: datetime, said: str, lang: str) -> "Fact | None":
-        """The fact that a short turn states: of its claims, else of its words; None of a turn that says more."""
+        """The fact that a short turn states: of its claims, else of its words or names; None of one that says more."""
         count = len(said.split())
         if count > MAX_TURN_WORDS or is_question(said):
             return None
@@ -80,11 +92,14 @@ class Fact:
             for each in assertions(said, "user", lang)
         ]
         if not facts:
-            return cls(id, at, text.content_set(said, lang)) if count <= MAX_BARE_WORDS else None
+            names = _names(said, lang)
+            stems = text.content_set(said, lang) if count <= MAX_BARE_WORDS else names
+            return cls(id, at, stems, names=names) if stems else None
         stems = frozenset(stem for each in facts for stem in each.stems)
         attributes = frozenset(name for each in facts for name in each.attributes)
         forms = frozenset(form for each in facts for form in each.forms)
-        return cls(id, at, stems, attributes, any(each.own for each in facts), forms)
+        names = frozenset(stem for each in facts for stem in each.names)
+        return cls(id, at, stems, attributes, any(each.own for each in facts), forms, names)
 
     @property
     def searched(self) -> str:
@@ -96,7 +111,8 @@ class Fact:
 class Mention:
     """A sentence of a later turn about a fact, and its clauses about it, the fact's own words masked.
 
-    `ends` where its words alone say that it ends it.
+    `ends` where its words alone say that it ends it; `named` where it has a name of the fact; `asks` where it is a
+    question, which can do no more than ask for the fact to be forgotten.
     """
 
     fact: str
@@ -104,22 +120,52 @@ class Mention:
     at: datetime
     masked: tuple[str, ...]
     ends: bool = False
+    named: bool = False
+    asks: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LaterAct:
+    """What a mention does to its fact; not `sure`: it may do so, and is worth showing beside the fact."""
+
+    act: Act
+    mention: Mention
+    sure: bool = True
 
 
 def mentions(fact: Fact, turn: str, at: datetime, said: str, lang: str) -> Iterator[Mention]:
     """The sentences of a user's later turn that are about a fact; whoever asks about it does nothing to it."""
     if at <= fact.at:
         return
-    for sentence in sentences(own_words(composed(said[:MAX_CHARS])), lang):
+    for sentence in sentences(_QUOTED.sub(" ", own_words(composed(said[:MAX_CHARS]))), lang):
         flat = flatten(sentence)
-        if is_question(sentence) or _KEEPS.search(flat):
+        if _KEEPS.search(flat):
             continue
+        asks = is_question(sentence)
         ends = any((found := _ending(name)) and found.search(flat) for name in fact.attributes)
-        ends = ends or _renames(fact, sentence, lang)
-        clauses = (_masked(fact.stems, each, lang) for each in (sentence, *_CLAUSES.split(sentence)))
+        ends = not asks and (ends or _renames(fact, sentence, lang) or _denies(fact, sentence, lang))
+        # `We chose the name of the shop` is not about the user's name.
+        stems = fact.stems if _OWN_NAME.search(flat) else fact.stems - _NAMED
+        clauses = (_masked(stems, each, lang) for each in (sentence, *_CLAUSES.split(sentence)))
         about = tuple(dict.fromkeys(each for each in clauses if each is not None))
         if (about or ends) and len(sentence.split()) <= MAX_WORDS:
-            yield Mention(fact.id, turn, at, about, ends)
+            named = not fact.names.isdisjoint(_names(sentence, lang))
+            yield Mention(fact.id, turn, at, about, ends, named, asks)
+
+
+def _names(said: str, lang: str) -> frozenset[str]:
+    """The stems of the capitalised words; also of the first, which may be a name."""
+    return text.content_set(" ".join(_NAME.findall(said)), lang)
+
+
+def _denies(fact: Fact, sentence: str, lang: str) -> bool:
+    """Whether a sentence denies a value of a fact and gives another: `24.5 kg, not 29`."""
+    stated = stated_in(sentence, lang)
+    given = {each.value.kind for each in stated if not each.denied and each.value.kind not in ("person", "place")}
+    denied = (each for each in stated if each.denied and (each.value.kind in given or each.value.kind == "number"))
+    return bool(given) and any(
+        bool(stems := text.content_set(each.words, lang)) and stems <= fact.stems for each in denied
+    )
 
 
 def _renames(fact: Fact, sentence: str, lang: str) -> bool:
@@ -150,24 +196,36 @@ def plain(said: str, lang: str) -> str:
     return " ".join(said.split()).strip(" .!?,;:").replace(" ,", ",")
 
 
-def acts(found: Sequence[Mention], vectors: Mapping[str, Sequence[float]]) -> dict[str, tuple[Act, Mention]]:
-    """What the newest mention that does anything to it does to each fact."""
-    done: dict[str, tuple[Act, Mention]] = {}
+def acts(found: Sequence[Mention], vectors: Mapping[str, Sequence[float]]) -> dict[str, LaterAct]:
+    """What later mentions do to each fact: the newest that surely does anything, else the newest that may."""
+    done: dict[str, LaterAct] = {}
     for each in sorted(found, key=lambda mention: mention.at):
-        if (act := "ends" if each.ends else _act(each, vectors)) is not None:
-            done[each.fact] = (act, each)
+        act = LaterAct("ends", each) if each.ends else _act(each, vectors)
+        if act is not None and (act.sure or each.fact not in done or not done[each.fact].sure):
+            done[each.fact] = act
     return done
 
 
-def _act(mention: Mention, vectors: Mapping[str, Sequence[float]]) -> Act | None:
-    judged = [vector for said in mention.masked if len(vector := vectors.get(said, ())) == SIZE]
-    for act, least in SURE.items():
-        known = table(act)
-        weights = [(int(place), weight) for place, weight in known.weights.items()]
-        odds = (known.bias + sum(weight * vector[place] for place, weight in weights) for vector in judged)
-        if max(odds, default=-1.0) >= least:
-            return act
-    return None
+def _act(mention: Mention, vectors: Mapping[str, Sequence[float]]) -> LaterAct | None:
+    judged = [probabilities(vector) for said in mention.masked if len(vector := vectors.get(said, ())) == SIZE]
+    most = {act: max((each[place] for each in judged), default=0.0) for place, act in enumerate(LABELS) if act}
+    act = max(most, key=lambda name: most[name])
+    if mention.asks:
+        return LaterAct(act, mention) if act == "retracts" and most[act] >= ASKED else None
+    if most[act] >= SURE:
+        return LaterAct(act, mention)
+    return LaterAct("ends", mention, sure=False) if mention.named and most["ends"] >= LIKELY else None
+
+
+def probabilities(vector: Sequence[float], by: Network | None = None) -> tuple[float, ...]:
+    """The probability of each of `LABELS` for a masked text, by the fitted network unless another one is given."""
+    return (by or network()).probabilities([OF_VECTORS * each for each in vector])
+
+
+@cache
+def network() -> Network:
+    """The fitted weights, read once."""
+    return unpacked(json.loads(files("agents.core").joinpath("weights/acts.json").read_text("utf-8")))
 
 
 @cache

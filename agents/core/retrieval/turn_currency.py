@@ -13,6 +13,7 @@ from itertools import combinations, pairwise
 
 from agents.core.caching.texts import text_cache
 from agents.core.claims.markers import announces_change
+from agents.core.conversation.stated_values import restated
 from agents.core.language import text
 from agents.core.language.lexicons import framed, lexicon
 from agents.core.language.sentences import composed, lower, sentences
@@ -172,9 +173,16 @@ def replaced(old: PastTurn, new: PastTurn, asked: ValueQuestion) -> tuple[str, s
     """
     if old.at >= new.at or old.lang != new.lang or not _generic(new.lang):
         return None
-    return _by_value(old, new, asked) or (
-        _by_name(old, new, asked.terms) if not asked.kinds or "person" in asked.kinds else None
+    return (
+        _by_value(old, new, asked)
+        or _in_the_same_words(old, new)
+        or (_by_name(old, new, asked.terms) if not asked.kinds or "person" in asked.kinds else None)
     )
+
+
+def _in_the_same_words(old: PastTurn, new: PastTurn) -> tuple[str, str] | None:
+    found = restated(old.text[:MAX_CHARS], old.at, new.text[:MAX_CHARS], new.at, new.lang)
+    return (found[0].words, found[1].words) if found else None
 
 
 def _by_value(old: PastTurn, new: PastTurn, asked: ValueQuestion) -> tuple[str, str] | None:

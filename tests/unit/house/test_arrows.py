@@ -25,7 +25,7 @@ ARROWS: Mapping[str, str] = {
     "agents.core.tools": "agents.core.caching agents.core.conversation agents.core.language",
     "agents.core.quarantine": "",
     "agents.core.model_prompts": "agents.core.claims agents.core.conversation agents.core.language",
-    "agents.core.retrieval": "agents.core.caching agents.core.claims agents.core.language",
+    "agents.core.retrieval": "agents.core.caching agents.core.claims agents.core.conversation agents.core.language",
     "agents.core.packs": "agents.core.caching agents.core.language agents.core.retrieval",
     "agents.core.assessment": """agents.core.caching agents.core.claims agents.core.conversation agents.core.depth
         agents.core.language agents.core.packs""",

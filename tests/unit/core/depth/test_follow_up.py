@@ -9,7 +9,6 @@ import agents.core
 from agents.core.conversation.memory import Turns
 from agents.core.depth.levels import classify, is_follow_up
 from agents.core.language.linear_models import LinearTable, table
-from agents.core.retrieval.acts import SIZE, SURE
 from schemas.depth import DepthLevel
 from tests.builders.dialogues import ATLAS, CONTRACT, NOTHING, PROJECT, SALES, talk
 from tests.checkout import ROOT
@@ -95,7 +94,7 @@ def test_a_table_weighs_what_it_knows_and_stays_a_probability() -> None:
     [
         path
         for path in sorted((Path(agents.core.__file__).parent / "weights").glob("*.json"))
-        if path.stem not in ("contradiction", "needs_nothing", "relevance")
+        if path.stem not in ("acts", "contradiction", "needs_nothing", "relevance")
     ],
     ids=lambda path: path.stem,
 )
@@ -106,5 +105,4 @@ def test_a_table_says_where_its_weights_come_from_and_nothing_restricted_is_amon
     assert not {"sgd", "canard", "locomo", "repairqa"} & set(says["fitted_on"])
     assert (ROOT / says["script"]).is_file()
     assert says["cross_validated"]
-    of_vectors = path.stem in SURE  # a weight for each number of a vector
-    assert len(table(path.stem).weights) == len(says["weights"]) <= (SIZE if of_vectors else 150)
+    assert len(table(path.stem).weights) == len(says["weights"]) <= 150

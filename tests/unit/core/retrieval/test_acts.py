@@ -1,11 +1,13 @@
 """What a later statement does to a fact: it ends it, takes it back, or neither."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from agents.core.retrieval.acts import SIZE, Act, Fact, Mention, acts, mentions, plain
+from agents.core.language.contradiction import SIZE, Network
+from agents.core.retrieval.acts import Act, Fact, LaterAct, Mention, acts, mentions, plain, probabilities
 from streams.stores.passages.vectors import UseEmbedder
 
 AT = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -27,7 +29,7 @@ def act_of(found: Sequence[Mention], embedder: UseEmbedder) -> Act | None:
     texts = [text for each in found for text in each.masked]
     vectors: Mapping[str, Sequence[float]] = dict(zip(texts, embedder.encode(texts), strict=True))
     done = acts(found, vectors)
-    return done["fact"][0] if done else None
+    return done["fact"].act if done and done["fact"].sure else None
 
 
 @pytest.mark.parametrize(
@@ -106,7 +108,7 @@ def test_a_turn_that_says_many_things_is_no_single_fact() -> None:
 
 def test_without_vectors_of_its_encoder_only_words_end_a_fact() -> None:
     found = mentioned("I live in Sligo.", "We have just moved to Cork.", "en")
-    assert acts(found, {}) == {"fact": ("ends", found[0])}
+    assert acts(found, {}) == {"fact": LaterAct("ends", found[0])}
     lost = mentioned("My hamster is called Nut.", "Nut died last night.", "en")
     assert acts(lost, {text: [1.0] * (SIZE - 1) for each in lost for text in each.masked}) == {}
 
@@ -121,3 +123,53 @@ def test_without_vectors_of_its_encoder_only_words_end_a_fact() -> None:
 )
 def test_neither_dates_nor_articles_nor_courtesies_are_judged(masked: str, lang: str, left: str) -> None:
     assert plain(masked, lang) == left
+
+
+@pytest.mark.parametrize(
+    ("fact", "later", "lang", "act"),
+    [
+        ("The Brisa Nine weighs 14.2 kg.", "I weighed it: 12.8 kg, not 14.2.", "en", "ends"),
+        ("A Brisa Nove pesa 14,2 kg.", "Pesei hoje: são 12,8 kg, não 14,2.", "pt", "ends"),
+        ("The Brisa Nine weighs 14.2 kg.", "It weighs 14.2 kg, not 12.8.", "en", None),
+        ("The Brisa Nine weighs 14.2 kg.", "We are not 14 people.", "en", None),
+        ("My locker number is 77.", "Would you wipe my locker number from your notes?", "en", "retracts"),
+        ("O meu cacifo é o 77.", "Dá pra você apagar o meu cacifo?", "pt", "retracts"),
+        ("My locker number is 77.", "Did you save my locker number?", "en", None),
+        ("O meu cacifo é o 77.", "Ainda tens o meu cacifo?", "pt", None),
+        ("My locker number is 77.", 'The clown yelled "forget my locker number, please" on stage.', "en", None),
+        ("O meu cacifo é o 77.", "O palhaço gritou “esquece o meu cacifo, por favor” no palco.", "pt", None),
+        ("My name is Ulla.", "We dropped the old name of the boat.", "en", None),
+        ("O meu nome é Ulla.", "Mudámos o nome do barco.", "pt", None),
+    ],
+)
+def test_a_denied_value_ends_a_fact_and_what_another_says_of_it_does_nothing(
+    embedder: UseEmbedder, fact: str, later: str, lang: str, act: Act | None
+) -> None:
+    assert act_of(mentioned(fact, later, lang), embedder) == act
+
+
+@pytest.mark.parametrize(
+    ("fact", "later", "lang"),
+    [
+        ("At the fair in Penrith we always stay two nights at the Drovers Inn.", "The Drovers Inn burned down.", "en"),
+        ("Na feira de Viseu ficamos sempre duas noites na Pensão Moinho.", "A Pensão Moinho fechou.", "pt"),
+    ],
+)
+def test_a_long_turn_without_claims_is_known_by_its_names(
+    embedder: UseEmbedder, fact: str, later: str, lang: str
+) -> None:
+    assert act_of(mentioned(fact, later, lang), embedder) == "ends"
+    assert not mentioned(fact, later.replace("Drovers Inn", "mill").replace("Pensão Moinho", "padaria"), lang)
+
+
+def test_what_may_end_a_fact_is_only_shown_beside_it_where_it_has_its_name() -> None:
+    found = mentioned("My GP is Dr Marlow.", "Dr Marlow is at the beach, Dr Quist sees me.", "en")
+    [named] = [each for each in found if each.named]
+    unsure = Network(((0.0,) * SIZE,), (0.0,), ((0.0,),) * 3, (-1.0, -9.0, 0.0))
+    vectors = {text: [0.1] * SIZE for text in named.masked}
+    assert probabilities([0.1] * SIZE, unsure)[0] == pytest.approx(0.27, abs=0.01)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("agents.core.retrieval.acts.network", lambda: unsure)
+        assert acts([named], vectors) == {"fact": LaterAct("ends", named, sure=False)}
+        assert acts([replace(named, named=False)], vectors) == {}
+        assert acts([replace(named, asks=True)], vectors) == {}
