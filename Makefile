@@ -27,8 +27,8 @@ check: dev ## style, types and unit tests: what to run while you work, in a minu
 test: dev ## check, contracts, end to end, evidence, brief chaos, on embedded stores and four servers; PART="stores e2e"
 	@$(PYTHON) -m tests.run test $(PART)
 
-proofs: dev ## what takes hours, for a release and for what a change touches; PART="upgrades chaos" SIZE=full
-	@$(PYTHON) -m tests.proofs.run $(PART) $(if $(SIZE),--size $(SIZE))
+proofs: dev ## what takes hours, for a release and for what a change touches; PART="upgrades chaos" SIZE=full; SIZE=release MINUTES=30
+	@$(PYTHON) -m tests.proofs.run $(PART) $(if $(SIZE),--size $(SIZE)) $(if $(MINUTES),--minutes $(MINUTES))
 
 proofs-status: dev ## which proofs have run, on which commit, and which are older than the code they prove
 	@$(PYTHON) -m tests.proofs.run --status

@@ -5,6 +5,7 @@ import logging
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from tests import counters
 from tests.attacks.ablation import LAYERS, without
 from tests.attacks.attack import Attack
 from tests.attacks.families import attacks
@@ -54,6 +55,8 @@ async def report() -> int:
         said = next((each.text for each in reversed(attack.events) if hasattr(each, "text")), "")
         print("THROUGH", attack.family, attack.channel, attack.tool, repr(attack.value), repr(said))
     high, others = split(through)
+    ran = {"attacks": len(found), "families": len({attack.family for attack in found})}
+    counters.record("B21", "tool gate", ran, {"high-risk through": high}, {"others through": others})
     return int(high > 0 or others * 100 > split(found)[1])
 
 

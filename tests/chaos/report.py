@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 
 from schemas.topics import CONTEXT_PACKS, MEMORY_DECISIONS, PACKS_PARTIAL
+from tests import counters
 from tests.chaos import requests_checker
 from tests.chaos.checker import by_stream
 from tests.chaos.entries import Entry
@@ -92,6 +93,22 @@ def summary(outcome: Outcome) -> dict[str, Any]:
     }
 
 
+def record(outcome: Outcome, rows: str, workload: str, seed: int) -> None:
+    """Hand on what a run counted."""
+    figures = summary(outcome)
+    ran = {name: figures[name] for name in ("messages", "records", "packs", "kills", "joins", "sigterms")}
+    reprocessed = sum(count for name, count in figures["repeats_without_kill"].items() if name != LATE)
+    measured = {"duplicate records": sum(outcome.verdict.repeats.values()), "stop s": figures["sigterm_s_max"]}
+    if figures["silence_s"]:
+        measured["recovery p95 s"] = figures["silence_s"]["p95"]
+    counters.record(
+        rows, workload, {**ran, "seconds": round(outcome.took_s)},
+        {**{kind: outcome.verdict.count(kind) for kind in KINDS}, "reprocessed": reprocessed,
+         "violations": figures["violations"]},
+        measured, [seed],
+    )  # fmt: skip
+
+
 def table(outcome: Outcome) -> str:
     """The figures as lines, and the first violations in words."""
     figures = summary(outcome)
@@ -100,9 +117,9 @@ def table(outcome: Outcome) -> str:
     return "\n".join([*lines, *(f"VIOLATION {one}" for one in wrong[:20])])
 
 
-def json_line(outcomes: Sequence[Outcome]) -> str:
-    """All runs, one object a broker: figures of different brokers are never added up."""
-    return orjson.dumps([summary(outcome) for outcome in outcomes]).decode()
+def json_line(outcome: Outcome) -> str:
+    """The figures for programs."""
+    return orjson.dumps(summary(outcome)).decode()
 
 
 def silences(kills: Iterable[float], log: Iterable[Entry]) -> list[float]:

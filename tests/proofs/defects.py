@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests import counters
 from tests.checkout import ROOT
 from tests.run import BESIDE, IN_ORDER, PARTS, UNIT
 
@@ -142,6 +143,7 @@ def main(names: Sequence[str]) -> int:
                 found = noticed(folder, passed_over)
             missed += not found
             print(f"{name:<14} {DEFECTS[name].what}\n{'':<14} {found or 'NOTICED BY NO TEST'}", flush=True)
+    counters.record("", "seeded defects", {"defects": len(names or DEFECTS)}, {"missed": missed})
     return int(missed > 0)
 
 

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from tests import counters
 from tests.proofs.defects import Defect, broken, copied, failed
 from tests.requirements.breaks import TABLE, Break, breaks, claiming
 
@@ -34,6 +35,7 @@ def main(ids: Sequence[str]) -> int:
             test = noticed(folder, each)
             missed += not test
             print(f"{'noticed' if test else 'MISSED '}  {', '.join(each.ids)}: {each.what}  {test}", flush=True)
+    counters.record("", "breaks of statements", {"breaks": len(chosen)}, {}, {"missed": missed})
     print(f"{len(chosen) - missed} of {len(chosen)} breaks are noticed by a test that claims the statement")
     return int(missed > (1 - NOTICED) * len(chosen))
 

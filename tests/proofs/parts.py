@@ -1,7 +1,7 @@
 """The parts of `make proofs`: what each proves, which code it is about, and its commands, small and full."""
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tests.checkout import ROOT
@@ -33,12 +33,23 @@ STORES = ("streams/stores", "streams/views")
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """A part: `about` are the paths whose change asks for it; `full` runs after `small` with SIZE=full."""
+    """A part: `about` are the paths whose change asks for it; `full` runs after `small` with SIZE=full.
+
+    `release` runs for some minutes from a seed on, which are its last arguments.
+    """
 
     what: str
     about: tuple[str, ...]
     small: tuple[Step, ...]
     full: tuple[Step, ...] = ()
+    release: tuple[Step, ...] = ()
+
+    def steps(self, size: str, minutes: float, seed: int) -> tuple[Step, ...]:
+        """What runs for a size."""
+        if size == "release":
+            given = ("--minutes", f"{minutes / max(len(self.release), 1):g}", "--seed", str(seed))
+            return tuple(replace(step, command=(*step.command, *given)) for step in self.release)
+        return (*self.small, *(self.full if size == "full" else ()))
 
 
 def _tests(name: str, *paths: str, **environment: str) -> Step:
@@ -123,6 +134,7 @@ PROOFS: dict[str, Proof] = {
             _module("chaos: leaders of three brokers killed", "tests.proofs.chaos.broker_kills", "--cluster"),
             _module("chaos: Redis emptied and killed 50 times", "tests.proofs.chaos.emptied", "--full"),
         ),
+        (_module("chaos: run after run on Apache Kafka", "tests.proofs.chaos.run", "--broker", "kafka"),),
     ),
     "outages": Proof(
         "every way to fail of Neo4j, Qdrant and Redis, and what it does to packs and to memory",

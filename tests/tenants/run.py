@@ -21,6 +21,7 @@ from streams.stores.passages.qdrant_server import QdrantServerIndex
 from streams.stores.passages.vectors import HashingEmbedder
 from streams.stores.sessions.memory import MemoryWorkingSets
 from streams.stores.sessions.redis_working_sets import RedisWorkingSets
+from tests import counters
 from tests.servers import neo4j, qdrant, redis
 from tests.servers.cypher_graph import CypherGraph
 from tests.servers.install import lacking
@@ -68,7 +69,7 @@ def served(directory: Path, running: ExitStack, name: str) -> Callable[[], Opene
 
 async def judge(make: Callable[[], Opened], everyone: list[Tenant], leaks: Leaks) -> None:
     """Fill one store and ask it; what was found wrong is in `leaks`."""
-    began, before = time.monotonic(), leaks.queries
+    began, before, known = time.monotonic(), leaks.queries, len(leaks.found)
     name, store, fill, ask = make()
     async with AsyncExitStack() as stack:
         if hasattr(store, "close"):
@@ -76,8 +77,9 @@ async def judge(make: Callable[[], Opened], everyone: list[Tenant], leaks: Leaks
         for start in range(0, len(everyone), 100):
             await fill(store, everyone[start : start + 100])
         await ask_all(ask, store, everyone, leaks, others=4)
-    took = time.monotonic() - began
-    print(f"{name:<18} {leaks.queries - before:>7} queries {took:7.1f} s  {len(leaks.found)} leaks", flush=True)
+    took, queries = time.monotonic() - began, leaks.queries - before
+    counters.record("", name, {"tenants": len(everyone), "queries": queries}, {"leak": len(leaks.found) - known})
+    print(f"{name:<18} {queries:>7} queries {took:7.1f} s  {len(leaks.found)} leaks", flush=True)
 
 
 def main() -> int:
@@ -97,6 +99,7 @@ def main() -> int:
             asyncio.run(judge(make, everyone, leaks))
     print(f"{count} tenants, {leaks.queries} queries, {len(leaks.found)} leaks")
     print("\n".join(leaks.found[:20]))
+    counters.record("B19", "every store", {"tenants": count, "queries": leaks.queries}, {"leak": len(leaks.found)})
     enough = leaks.queries >= QUERIES or count < TENANTS
     return 0 if enough and not leaks.found else 1
 

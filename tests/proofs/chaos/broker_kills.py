@@ -31,6 +31,9 @@ from tests.servers.kafka_cluster import KafkaCluster
 
 LOGGER = logging.getLogger("chaos.brokers")
 BROKER, COORDINATOR = "broker SIGKILL", "coordinator SIGKILL"
+# By whether there are three.
+WORKLOADS = {False: "the only broker of Apache Kafka killed", True: "of three brokers of Apache Kafka some killed"}
+ROWS = "B2 B3"
 LED = (MESSAGES_IN.name, PACKS_PARTIAL.name, CONTEXT_PACKS.name)
 ASK_S = 30.0
 
@@ -187,7 +190,8 @@ def main(arguments: Sequence[str]) -> int:
     directory = Path(tempfile.mkdtemp(prefix="fathom-chaos-brokers-"))
     with serving_brokers(directory, cluster=wanted.cluster) as (servers, brokers):
         outcome = asyncio.run(run((small if wanted.small else full)(wanted.seed), servers, brokers))
-    sys.stdout.write(f"{report.table(outcome)}\n{report.json_line([outcome])}\n")
+    sys.stdout.write(f"{report.table(outcome)}\n{report.json_line(outcome)}\n")
+    report.record(outcome, ROWS, WORKLOADS[wanted.cluster], wanted.seed)
     if report.violations(outcome):
         sys.stdout.write(f"logs are kept in {directory}\n")
         return 1

@@ -45,10 +45,12 @@ from schemas.topics import (
 from streams.stores.sessions.valkey import Valkey
 from streams.stores.sessions.votes import RedisSignalWeights
 from streams.topology import stages_of
+from tests import counters
 from tests.chaos import points, scenario
 from tests.chaos.entries import Entry
 from tests.chaos.messages import Message, messages
 from tests.chaos.servers import BROKERS, Servers
+from tests.proofs.chaos.run import WORKLOADS
 from tests.servers import install
 from tests.servers.embedded import EmbeddedServer
 from tests.servers.kafka import KafkaServer
@@ -82,7 +84,7 @@ class Plan:
         return Plan(self.total, 2 * self.rate, conversations=self.conversations, seed=self.seed)
 
 
-SMALL = Plan(120, 24, emptied=5, killed=2)
+SMALL = Plan(120, 24, emptied=5, killed=3)
 # More than this a machine with two cores does not hold beside the kills: it sheds what it looks up for.
 FULL = Plan(3_000, 10, emptied=50, killed=50, conversations=40)
 
@@ -234,6 +236,14 @@ class Compared:
         return (*self.different, *self.missing, *self.doubled)
 
 
+def record(plan: Plan, broker: str, found: Compared) -> None:
+    """Hand on what was counted."""
+    ran = {"messages": plan.total, "emptied": plan.emptied, "killed": plan.killed, "same": sum(found.same.values())}
+    faults = {"lost": len(found.missing), "duplicate effect": len(found.doubled), "different": len(found.different)}
+    workload = f"Redis emptied and killed, on {WORKLOADS[broker]}"
+    counters.record("B8", workload, ran, faults, {"degraded packs": found.degraded}, [plan.seed])
+
+
 def compared(undisturbed: Sequence[Entry], disturbed: Sequence[Entry]) -> Compared:
     """Every event of both runs by its id: the same bytes, but for times; nothing repeated, for nobody was killed."""
     same: Counter[str] = Counter()
@@ -286,6 +296,7 @@ def main() -> int:
         with tempfile.TemporaryDirectory(prefix="fathom-emptied-") as directory:
             alone = disturbed(plan.undisturbed(), broker, Path(directory) / "alone")
             found = compared(alone, disturbed(plan, broker, Path(directory) / "disturbed"))
+        record(plan, broker, found)
         wrong += len(found.wrong)
         sys.stdout.write(f"{broker}: {plan.emptied} times emptied, {plan.killed} killed: same {found.same}, ")
         sys.stdout.write(f"degraded packs {found.degraded}, wrong {len(found.wrong)}\n")

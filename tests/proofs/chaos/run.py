@@ -3,6 +3,7 @@ recorded, one of them killed; the figures; exit 1 on any violation.
 
 python -m tests.proofs.chaos.run --full                     20,000 messages, at least three kills a stage, both brokers
 python -m tests.proofs.chaos.run --broker kafka --seed 7    the small run
+python -m tests.proofs.chaos.run --minutes 30 --seed 7      run after run on Apache Kafka, of seeds 7, 8, 9 …
 """
 
 import argparse
@@ -12,11 +13,19 @@ import shutil
 import signal
 import sys
 import tempfile
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
+from tests import counters
 from tests.chaos import replay, report, scenario
 from tests.chaos.scenario import Outcome
 from tests.chaos.servers import BROKERS, lacking, serving
+
+WORKLOADS = {"kafka": "Apache Kafka", "embedded": "embedded broker"}
+ROWS = "B1 B2 B4 B5 B6"
+# What a full run takes on two cores: with less time left it is a small one.
+FULL_MINUTES = 25
 
 
 def on(broker: str, plan: scenario.Plan, directory: Path) -> Outcome:
@@ -24,8 +33,24 @@ def on(broker: str, plan: scenario.Plan, directory: Path) -> Outcome:
     with serving(broker, directory) as servers:
         outcome = asyncio.run(scenario.run(plan, servers))
         # The workers were two or three and died; a replay is one process.
-        outcome.failures += replay.differences(servers, outcome.verdict.packs)
+        different = replay.differences(servers, outcome.verdict.packs)
+        outcome.failures += different
+        report.record(outcome, ROWS, WORKLOADS[broker], plan.seed)
+        ran, workload = {"packs": outcome.verdict.packs}, f"packs replayed from {WORKLOADS[broker]}"
+        counters.record("B10", workload, ran, {"different": len(different)}, seeds=[plan.seed])
         return outcome
+
+
+def plans(arguments: argparse.Namespace) -> Iterator[scenario.Plan]:
+    """What is asked for; of minutes as many as begin within them, a small one at least."""
+    seed, until = arguments.seed, time.monotonic() + 60 * (arguments.minutes or 0)
+    if arguments.minutes is None:
+        yield scenario.full(seed, arguments.rate) if arguments.full else scenario.small(seed)
+        return
+    while seed == arguments.seed or time.monotonic() < until:
+        whole = until - time.monotonic() > 60 * FULL_MINUTES
+        yield scenario.full(seed, arguments.rate) if whole else scenario.small(seed)
+        seed += 1
 
 
 def _terminated(*_: object) -> None:
@@ -38,25 +63,23 @@ def main() -> int:
     level = logging.INFO if arguments.verbose else logging.WARNING
     logging.basicConfig(level=level, format="%(asctime)s %(name)s %(message)s", datefmt="%H:%M:%S")
     logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
-    seed = arguments.seed
-    plan = scenario.full(seed, arguments.rate) if arguments.full else scenario.small(seed)
-    outcomes, missing = [], []
-    for broker in BROKERS if arguments.broker == "both" else (arguments.broker,):
+    violated, missing = False, []
+    brokers = BROKERS if arguments.broker == "both" else (arguments.broker,)
+    for plan, broker in ((plan, broker) for plan in plans(arguments) for broker in brokers):
         if (why := lacking(broker)) is not None:
             missing.append(f"{broker} did not run: {why}")
             continue
         directory = Path(tempfile.mkdtemp(prefix=f"fathom-chaos-{broker}-"))
         outcome = on(broker, plan, directory)
-        outcomes.append(outcome)
-        _say(report.table(outcome))
+        _say(f"{report.table(outcome)}\n{report.json_line(outcome)}")
         if report.violations(outcome):
+            violated = True
             _say(f"logs are kept in {directory}")
         else:
             shutil.rmtree(directory, ignore_errors=True)
     for line in missing:
         _say(line)
-    _say(report.json_line(outcomes))
-    return int(bool(missing) or any(report.violations(outcome) for outcome in outcomes))
+    return int(bool(missing) or violated)
 
 
 def _arguments() -> argparse.Namespace:
@@ -65,6 +88,7 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--full", action="store_true", help="20,000 messages; else about 1,500")
     parser.add_argument("--rate", type=float, default=scenario.RATE, help="messages a second of the full run")
+    parser.add_argument("--minutes", type=float, help="run after run, each of the next seed, for so long")
     parser.add_argument("--broker", choices=(*BROKERS, "both"), default="both")
     parser.add_argument("--seed", type=int, default=1, help="of messages, places and times")
     parser.add_argument("-v", "--verbose", action="store_true", help="say who lives and dies")

@@ -22,6 +22,7 @@ def test_a_broker_that_dies_and_comes_back_costs_no_message_and_repeats_none(
         outcome = asyncio.run(broker_kills.run(broker_kills.small(seed=1), servers, brokers))
     with capsys.disabled():
         print(f"\n{report.table(outcome)}")
+    report.record(outcome, broker_kills.ROWS, broker_kills.WORKLOADS[False], 1)
     assert report.violations(outcome) == []
     figures = report.summary(outcome)
     assert figures["messages"] >= 250

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tests.proofs.health.loaded import loaded
+from tests import counters
+from tests.proofs.health.loaded import Load, loaded
 from tests.proofs.health.site import KINDS
 from tests.proofs.health.trials import AWAY_S, Trial, table, trials
 from tests.servers.install import lacking
@@ -47,6 +48,20 @@ def run(
         return [each for one in running for each in one.result()]
 
 
+def record(done: Sequence[Trial], load: Load) -> None:
+    """Hand on what was counted: kinds apart, for each is tried as often."""
+    for kind in dict.fromkeys(each.kind for each in done):
+        own = [each for each in done if each.kind == kind]
+        took = [each.noticed_s for each in own if each.noticed_s is not None]
+        failed = sum(not each.passed for each in own)
+        counters.record(
+            "B18", f"stopped: {kind}", {"trials": len(own)}, {"failed": failed}, {"noticed s": max(took, default=0.0)}
+        )
+    if load.asked:
+        ran = {"asked": load.asked, "messages": load.sent, "seconds": round(load.seconds)}
+        counters.record("", "a slow broker and a slow loop", ran, {"false alarm": len(load.denied)})
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         prog="python -m tests.proofs.health.run", description=(__doc__ or "").split("\n")[0]
@@ -73,6 +88,7 @@ def main() -> int:
     done = run(kinds, given.trials, directory, away_s=given.away, workers=given.workers)
     _say(table(done))
     load = loaded(given.loaded, RATE, directory / "loaded")
+    record(done, load)
     _say("\n".join([str(load), *map(str, load.denied)]))
     _say(f"logs: {directory}")
     return int(not all(each.passed for each in done) or bool(load.denied))

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from aiokafka import AIOKafkaProducer
 
+from tests import counters
 from tests.chaos.reading import Tail
 from tests.proofs.outages.ending import lost
 from tests.proofs.outages.scenario import MODES, Case, Outcome, table
@@ -45,6 +46,13 @@ async def outages(
             await producer.stop()
 
 
+def record(outcomes: Sequence[Outcome], left: Sequence[str]) -> None:
+    """Hand on what was counted."""
+    ran = {"cases": len(outcomes), "seconds": round(sum(each.took_s for each in outcomes))}
+    faults = {"lost": len(left), "wrong": sum(len(each.wrong) for each in outcomes)}
+    counters.record("B7", "Neo4j, Qdrant and Redis", ran, faults, {"late ms": max(each.late for each in outcomes)})
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         prog="python -m tests.proofs.outages.run", description=(__doc__ or "").split("\n")[0]
@@ -59,6 +67,7 @@ def main() -> int:
         cases = [case for case in cases if ":".join(case) in given.only]
     directory = Path(tempfile.mkdtemp(prefix="fathom-outages-"))
     outcomes, left = asyncio.run(outages(cases, directory, said=lambda one: _say(table([one]))))
+    record(outcomes, left)
     _say(table(outcomes))
     _say("\n".join(left) or "nothing was lost, skipped or dead-lettered; graph and index are those of the log")
     _say(f"logs: {directory}")

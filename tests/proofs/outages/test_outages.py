@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.proofs.outages.run import outages
+from tests.proofs.outages.run import outages, record
 from tests.proofs.outages.scenario import MODES, WRONG_AUTH, table
 from tests.proofs.outages.site import STORES
 from tests.servers.install import lacking
@@ -33,5 +33,6 @@ def test_a_store_that_fails_costs_its_part_of_a_pack_and_nothing_of_memory(tmp_p
         if (why := lacking(name)) is not None:
             pytest.skip(why)
     outcomes, left = asyncio.run(outages(CASES, tmp_path, messages=3))
+    record(outcomes, left)
     assert not any(each.wrong for each in outcomes), table(outcomes)
     assert left == []

@@ -30,6 +30,7 @@ from bench.measure import percentile
 from bench.pipeline import HISTORY, QUESTIONS, Client, caught_up, paced
 from bench.running import Running, fathom_up, resident_mb
 from schemas.topics import CONTEXT_PACKS, MESSAGES_IN
+from tests import counters
 from tests.proofs.overload.run import TIMES, highest
 
 BUSY, QUIET = "busy", "quiet"
@@ -90,16 +91,20 @@ class Burst:
         return next((float(at) for at, p95 in enumerate(self.p95_after) if p95 <= STEADY_MS), math.inf)
 
     @property
-    def wrong(self) -> list[str]:
-        """What must not be, whatever the load."""
+    def faults(self) -> dict[str, int]:
+        """How often there was what must not be, whatever the load."""
         every = [*self.calls[BUSY], *self.calls[QUIET]]
         taken = [call for call in every if call.status in TAKEN]
-        found = {
+        return {
             "questions in the log without exactly one pack": sum(self.packs[call.question] != 1 for call in taken),
             "refused questions in the log": sum(self.logged[c.question] for c in every if c.status not in TAKEN),
             "questions of the quiet tenant that were refused": sum(c.status not in TAKEN for c in self.calls[QUIET]),
         }
-        return [f"{count} {what}" for what, count in found.items() if count]
+
+    @property
+    def wrong(self) -> list[str]:
+        """What must not be, in words."""
+        return [f"{count} {what}" for what, count in self.faults.items() if count]
 
     @property
     def slow(self) -> list[str]:
@@ -120,6 +125,14 @@ class Burst:
         return {name: getattr(self, name) for name in figures} | {
             "seconds": seconds, "packs": self.packs.total(), **callers
         }  # fmt: skip
+
+
+def record(result: Burst) -> None:
+    """Hand on what was counted."""
+    ran = {"calls": sum(map(len, result.calls.values())), "seconds": round(result.ended - result.began)}
+    measured = {"steady after s": result.steady_s, "caught up after s": result.caught_up_s}
+    faults = {**result.faults, "too slow": len(result.slow)}
+    counters.record("B16", "callers over HTTP, on the embedded broker", ran, faults, measured)
 
 
 def _summary(calls: Sequence[Call]) -> dict[str, Any]:
@@ -267,6 +280,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with served() as running:
         rate = given.rate or TIMES * asyncio.run(highest(running))
         result = asyncio.run(burst(running, rate, given.seconds))
+    record(result)
     print(json.dumps(result.said(), indent=2))
     for what in (*result.wrong, *result.slow):
         print(f"wrong: {what}")

@@ -36,6 +36,7 @@ from streams.runtime.dead_letters import place_of
 from streams.runtime.suspects import CODE
 from streams.stores.sessions.valkey import Valkey
 from streams.topology import STAGES
+from tests import counters
 from tests.checkout import ROOT
 from tests.proofs.overload.poisoned import GROUP, KILLED, KILLS, NAMES
 from tests.servers.embedded import EmbeddedServer
@@ -333,6 +334,16 @@ def valkey_at(directory: Path) -> Iterator[str]:
         valkey.stop()
 
 
+def record(outcome: Outcome, broker: str) -> None:
+    """Hand on what was counted."""
+    ran = {
+        "healthy": sum(part.healthy for part in outcome.parts),
+        "poisons": len(outcome.poisons),
+        "deaths": sum(part.deaths for part in outcome.parts),
+    }
+    counters.record("B13", f"poison of every kind, on {broker}", ran, {"wrong": len(outcome.wrong)})
+
+
 def table(outcome: Outcome) -> str:
     """What is printed."""
     alone = max(outcome.parts[0].p99_s, 0.001)
@@ -366,6 +377,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             serving(broker, Path(folder)) as (bootstrap, worker),
         ):
             outcome = asyncio.run(run(broker, bootstrap, worker, SHARES, given.healthy, given.kills))
+        record(outcome, broker)
         print(table(outcome), flush=True)
         for what in outcome.wrong[:50]:
             print(f"wrong: {what}")

@@ -26,6 +26,7 @@ from bench.pipeline import HISTORY, QUESTIONS, Client, caught_up, paced
 from bench.running import Running, fathom_up
 from schemas.topics import TOPICS, Topic, dead_letter_topic
 from streams.topology import STAGES
+from tests import counters
 
 LEVELS = ("D0", "D2")
 RATE, CONVERSATIONS = 20, 40
@@ -198,6 +199,18 @@ def _not_ready(http: str) -> list[str]:
         return [f"not ready: {error.read(500)!r}"]
 
 
+def record(outcome: Outcome) -> None:
+    """Hand on what was counted."""
+    ran = {"messages": sum(part.sent for part in outcome.parts), "bad records": len(outcome.bad)}
+    faults = {
+        "lost": sum(part.sent - part.packs for part in outcome.parts),
+        "not once a dead letter": sum(outcome.letters[number] != 1 for number in outcome.bad),
+        "wrong": len(outcome.wrong),
+    }
+    slower = max(outcome.slower.values())
+    counters.record("B13", "bad records on every topic of outsiders", ran, faults, {"p99, times alone": slower})
+
+
 def table(outcome: Outcome) -> str:
     """What is printed."""
     lines = ["| | bad records | packs | p50 ms | p95 ms | p99 ms | of p99 alone | degraded |", "|" + "---|" * 8]
@@ -222,6 +235,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     with fathom_up() as running:
         outcome = asyncio.run(run(running, SHARES, given.seconds, given.in_a_row))
+    record(outcome)
     print(table(outcome))
     for what in outcome.wrong[:50]:
         print(f"wrong: {what}")

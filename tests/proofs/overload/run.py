@@ -24,6 +24,7 @@ from aiokafka import AIOKafkaConsumer
 from bench.pipeline import HISTORY, QUESTIONS, Client, at_rate, caught_up, paced
 from bench.running import Running, fathom_up, resident_mb
 from schemas.topics import CONTEXT_PACKS, MEMORY_DECISIONS, MESSAGES_IN
+from tests import counters
 
 LEVELS = ("D0", "D2")
 CONVERSATIONS = 200
@@ -62,6 +63,18 @@ class Burst:
             "packs with more than one audit of late parts": self.audited_twice,
         }
         return [f"{count} {what}" for what, count in found.items() if count]
+
+
+def record(result: Burst, seconds: float) -> None:
+    """Hand on what was counted."""
+    lost = max(result.sent - sum(result.packs.values()), 0)
+    counters.record(
+        "B16", "ten times the load, on the embedded broker",
+        {"messages": result.sent, "bad records": result.bad, "seconds": round(seconds)},
+        {"lost": lost, "duplicate effect": result.twice, "audited twice": result.audited_twice},
+        {"degraded packs": result.degraded.total(), "RSS, times before": result.resident_after / result.resident_before,
+         "steady after s": result.steady_s},
+    )  # fmt: skip
 
 
 async def burst(running: Running, rate: int, seconds: float) -> Burst:
@@ -181,6 +194,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with fathom_up() as running:
         rate = given.rate or TIMES * asyncio.run(highest(running))
         result = asyncio.run(burst(running, rate, given.seconds))
+    record(result, given.seconds)
     print(json.dumps(vars(result), indent=2))
     for what in result.wrong:
         print(f"wrong: {what}")

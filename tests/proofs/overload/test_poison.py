@@ -8,7 +8,17 @@ from typing import Any
 import pytest
 
 from streams.kafka import topics_admin, topics_plan
-from tests.proofs.overload.poison import KINDS, PARTITIONS, Outcome, Poisoning, RestartedWorker, run, table, valkey_at
+from tests.proofs.overload.poison import (
+    KINDS,
+    PARTITIONS,
+    Outcome,
+    Poisoning,
+    RestartedWorker,
+    record,
+    run,
+    table,
+    valkey_at,
+)
 from tests.proofs.overload.poisoned import KILLS, NAMES
 
 # A process commits every half second. Three in a row that die before they have are a poison to anybody.
@@ -28,11 +38,12 @@ def worker(broker: Any, tmp_path: Path) -> Iterator[RestartedWorker]:
 @pytest.mark.covers("B13", "CF-67")
 @pytest.mark.timeout(900)
 def test_poison_of_every_kind_is_a_dead_letter_once_and_healthy_records_are_handled(
-    broker: Any, worker: RestartedWorker, capsys: pytest.CaptureFixture[str]
+    broker: Any, worker: RestartedWorker, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
 ) -> None:
     outcome = asyncio.run(run("this broker", broker.bootstrap, worker, shares=(0.1,), healthy=20, most_kills=1))
     with capsys.disabled():
         print(f"\n{table(outcome)}")
+    record(outcome, request.node.callspec.id)
     assert outcome.wrong == []
     assert {kind for kind, *_ in outcome.poisons.values()} == {*KINDS}
     assert worker.deaths >= 4 * len(KILLS)

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 from streams.stores.graph.neo4j_engine import Neo4jServer
+from tests import counters
 from tests.proofs.repeats.deliveries import Contents, difference
 from tests.proofs.repeats.events import History
 from tests.proofs.repeats.killing import killed
@@ -49,10 +50,16 @@ def _on(
     began = time.monotonic()
     found, deaths = killed(place, events, directory, seed=given.seed, deaths=given.deaths)
     unequal = difference(wanted, found)
+    record(name, len(events), deaths, bool(unequal), given.seed)
     _say(
         f"{name}: {deaths} deaths, {time.monotonic() - began:.0f} s: {unequal or 'equal to each event once, in order'}"
     )
     return bool(unequal) or deaths < given.deaths
+
+
+def record(name: str, events: int, deaths: int, unequal: bool, seed: int) -> None:
+    """Hand on what was counted."""
+    counters.record("B14", name, {"events": events, "deaths": deaths}, {"another graph": int(unequal)}, seeds=[seed])
 
 
 def _say(text: str) -> None:

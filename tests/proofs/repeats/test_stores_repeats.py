@@ -14,6 +14,7 @@ from tests.contract.test_stores_graph import wiped
 from tests.proofs.repeats.deliveries import Breaking, Contents, batches, deliver, difference, repeated
 from tests.proofs.repeats.events import History
 from tests.proofs.repeats.killing import killed
+from tests.proofs.repeats.run import record
 from tests.proofs.repeats.stores import Place, closed, once, opened, whole
 
 EVENTS, CONVERSATIONS, SEED = 2_500, 60, 20260302
@@ -44,8 +45,10 @@ async def _delivered(place: Place, history: list[Received[Any]]) -> Contents:
         await closed(store)
 
 
-def _same(wanted: Contents, found: Contents) -> None:
-    assert not difference(wanted, found), f"seed {SEED}: {difference(wanted, found)}"
+def _same(wanted: Contents, found: Contents, store: str, deaths: int = 0) -> None:
+    unequal = difference(wanted, found)
+    record(store, EVENTS, deaths, bool(unequal), SEED)
+    assert not unequal, f"seed {SEED}: {unequal}"
 
 
 def test_the_history_has_every_kind_of_node_and_link(wanted: Contents) -> None:
@@ -61,7 +64,8 @@ def test_the_history_has_every_kind_of_node_and_link(wanted: Contents) -> None:
 def test_repeats_in_any_order_make_the_graph_of_the_once_in_order_run(
     kind: str, history: list[Received[Any]], wanted: Contents, tmp_path: Path
 ) -> None:
-    _same(wanted, asyncio.run(_delivered(None if kind == "cypher" else tmp_path, history)))
+    found = asyncio.run(_delivered(None if kind == "cypher" else tmp_path, history))
+    _same(wanted, found, "graph in memory" if kind == "cypher" else "embedded graph, out of order")
 
 
 @pytest.mark.covers("AC-29", "B14", "S0-79", "S0-80", "S0-81", "S0-82")
@@ -69,7 +73,7 @@ def test_four_writers_at_once_make_the_same_graph_on_a_neo4j_server(
     neo4j_server: Any, history: list[Received[Any]], wanted: Contents
 ) -> None:
     server = Neo4jServer(neo4j_server.url, neo4j_server.user, neo4j_server.password)
-    _same(wanted, asyncio.run(_delivered(server, history)))
+    _same(wanted, asyncio.run(_delivered(server, history)), "Neo4j, four writers")
 
 
 def test_a_writer_that_is_killed_in_mid_write_and_started_again_makes_the_same_graph(
@@ -77,4 +81,4 @@ def test_a_writer_that_is_killed_in_mid_write_and_started_again_makes_the_same_g
 ) -> None:
     found, deaths = killed(tmp_path / "graph", history, tmp_path, seed=SEED, deaths=2)
     assert deaths == 2
-    _same(wanted, found)
+    _same(wanted, found, "embedded graph", deaths)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from streams.runtime import access
 from streams.topology import GROUPS
+from tests import counters
 from tests.proofs.rights.memory import remembered
 from tests.proofs.rights.site import Right, Site, handed, rights_of, site, user_of, worked
 
@@ -25,6 +26,11 @@ def missed(on: Site, group: str, right: Right) -> bool:
     left = asyncio.run(worked(on, group))
     # Of a group, what is asked for first is where it is kept, which needs less than to read in it.
     return bool(left) and {refused[:2] for refused in on.refused(user) - known} == {right[:2]}
+
+
+def record(what: str, tried: int, faults: int) -> None:
+    """Hand on what was counted: of groups that do their work, or of rights that are missed when they are gone."""
+    counters.record("B26", f"{what} on Apache Kafka", {"tried": tried}, {"wrong": faults})
 
 
 def needed(group: str) -> list[Right]:
@@ -49,6 +55,8 @@ def main(groups: Sequence[str]) -> int:
                 said = "missed" if noticed else "NOT MISSED"
                 print(f"  {' '.join(right)}: {said}, {time.monotonic() - began:.0f} s", flush=True)
                 unneeded += [] if noticed else [f"{group}: {' '.join(right)}"]
+    record("groups with their rights", len(groups or GROUPS), len(lacking))
+    record("rights taken away", sum(len(needed(group)) for group in groups or GROUPS), len(unneeded))
     print(f"\n{len(lacking)} groups lack a right; {len(unneeded)} rights are not needed")
     print("\n".join((*lacking, *unneeded)))
     return 1 if lacking or unneeded else 0

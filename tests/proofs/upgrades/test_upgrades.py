@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.proofs.upgrades.upgrades import tried
+from tests.proofs.upgrades.upgrades import record, tried
 from tests.servers.install import InstallError, lacking
 
 
@@ -17,6 +17,7 @@ def test_a_rolling_upgrade_and_a_rollback_lose_double_and_refuse_nothing(tmp_pat
         outcome = tried(tmp_path, cycles=1, rate=5)
     except InstallError as error:
         pytest.skip(str(error))
+    record(outcome)
     assert outcome.sent > 10
     assert outcome.lacking == []
     assert outcome.doubled == []

@@ -34,6 +34,7 @@ from schemas.topics import CONTEXT_PACKS, MESSAGES_IN
 from streams.kafka import topics_admin, topics_plan
 from streams.kafka.security import PLAINTEXT
 from streams.runtime.layout import cluster
+from tests import counters
 from tests.checkout import ROOT
 from tests.servers.install import SERVERS, InstallError
 from tests.servers.kafka import KafkaServer
@@ -148,6 +149,16 @@ class Outcome:
         return not (self.lacking or self.doubled or self.dead or self.exits.keys() - {0})
 
 
+def record(outcome: Outcome) -> None:
+    """Hand on what was counted."""
+    ran = {"messages": outcome.sent, "upgrades": outcome.upgrades, "rollbacks": outcome.rollbacks}
+    faults = {
+        "lost": len(outcome.lacking), "duplicate effect": len(outcome.doubled),
+        "dead letter": sum(outcome.dead.values()), "exit code": sum(n for code, n in outcome.exits.items() if code),
+    }  # fmt: skip
+    counters.record("B11", "Apache Kafka", ran, faults)
+
+
 def read(bootstrap: str, topic: str) -> list[bytes]:
     """All that is on a topic."""
     reader = Consumer({"bootstrap.servers": bootstrap, "group.id": str(uuid4()), "log_level": 0})
@@ -249,6 +260,7 @@ def main(arguments: Sequence[str]) -> int:
         except InstallError as error:
             sys.stderr.write(f"{error}\n")
             return 1
+    record(outcome)
     print(
         f"{outcome.upgrades} upgrades from {BEFORE} and {outcome.rollbacks} rollbacks, {outcome.sent} messages: "
         f"{len(outcome.lacking)} without a pack, {len(outcome.doubled)} with two; "

@@ -9,6 +9,7 @@ import pytest
 
 from schemas.topics import ASSESSMENTS_OUT, COGNITION_STEPS, CONTEXT_PACKS, CONVERSATION_TURNS
 from streams.topology import SPLIT
+from tests import counters
 from tests.builders.examples import few
 from tests.chaos import checker
 from tests.chaos.checker import check
@@ -16,7 +17,7 @@ from tests.chaos.entries import Evidence, Link, Node
 from tests.chaos.findings import CONFLICT, DOUBLED, LEAKED, LOST, REFUSED, REORDERED
 from tests.chaos.making import added, behind, clean, some
 
-TIMES = few(100, 2)
+TIMES = few(100, 5)
 Fault = Callable[[Evidence, random.Random], Evidence]
 
 
@@ -164,10 +165,11 @@ FAULTS: tuple[tuple[Fault, str], ...] = (
 )
 
 
-@pytest.mark.covers("CF-67", "AC-29", "AC-35")
+@pytest.mark.covers("CF-67", "AC-29", "AC-35", "B30")
 @pytest.mark.parametrize(("fault", "kind"), FAULTS, ids=lambda given: getattr(given, "__name__", None))
 def test_every_seeded_fault_is_found(evidence: Evidence, fault: Fault, kind: str) -> None:
     missed = [seed for seed in range(TIMES) if not check(fault(evidence, random.Random(seed))).count(kind)]
+    counters.record("B30", f"seeded: {fault.__name__}", {"seeded": TIMES}, {"missed": len(missed)})
     assert missed == []
 
 

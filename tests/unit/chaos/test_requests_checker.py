@@ -19,6 +19,7 @@ from schemas.topics import (
     TOOLS_CONFIRMATIONS_IN,
     TOOLS_RESULTS_IN,
 )
+from tests import counters
 from tests.builders.examples import few
 from tests.chaos import checker, requests_checker
 from tests.chaos.checker import check
@@ -283,10 +284,11 @@ FAULTS: tuple[tuple[Fault, str], ...] = (
 )
 
 
-@pytest.mark.covers("CF-67", "AC-29", "AC-35")
+@pytest.mark.covers("CF-67", "AC-29", "AC-35", "B30")
 @pytest.mark.parametrize(("fault", "kind"), FAULTS, ids=lambda given: getattr(given, "__name__", None))
 def test_every_seeded_fault_is_found(evidence: Evidence, fault: Fault, kind: str) -> None:
     missed = [seed for seed in range(TIMES) if not check(fault(evidence, random.Random(seed))).count(kind)]
+    counters.record("B30", f"seeded: {fault.__name__}", {"seeded": TIMES}, {"missed": len(missed)})
     assert missed == []
 
 

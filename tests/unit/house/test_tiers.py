@@ -1,15 +1,16 @@
 """The tiers of tests: every test runs in one, none that runs on every change needs a proof, and the table is true."""
 
+import math
 import re
 from pathlib import Path
 from threading import Barrier
 
 import pytest
 
-from tests import run
+from tests import counters, run
 from tests.checkout import ROOT
 from tests.proofs.parts import PROOFS
-from tests.proofs.run import read, standing, status, write
+from tests.proofs.run import added, next_seed, read, standing, status, write
 from tests.requirements.coverage import PROOF_OF
 from tests.rooms import is_left_out
 from tests.steps import Run, Step, Verdict
@@ -78,6 +79,47 @@ def test_the_newest_result_of_a_part_and_size_is_kept(tmp_path: Path):
         write(result, file)
     assert [each["passed"] for each in read(file).values()] == [True, False]
     assert len(file.read_text().splitlines()) == 2
+
+
+def counted(messages: int, lost: int, seed: int, workload: str = "Apache Kafka") -> counters.Entry:
+    ran, measured = {"messages": messages}, {"duplicate records": 2, "stop s": seed / 2}
+    whole = {"rows": ["B1"], "workload": workload, "ran": ran, "faults": {"lost": lost}, "measured": measured}
+    return {**whole, "seeds": [seed]}
+
+
+def test_slices_of_a_release_add_up_and_what_one_of_them_lost_stays():
+    line = {**RESULT, "size": "release", "tests": {"passed": 1}, "commit": "a"}
+    first = added(None, {**line, "passed": False, "counters": [counted(1_500, 1, 1)]})
+    second = added(first, {**line, "commit": "b", "counters": [counted(20_000, 0, 2), counted(7, 0, 2, "embedded")]})
+    assert (second["passed"], second["seconds"], second["tests"], second["commit"]) == (False, 14, {"passed": 2}, "b")
+    kafka, embedded = second["counters"]
+    assert (kafka["ran"], kafka["faults"], kafka["seeds"]) == ({"messages": 21_500}, {"lost": 1}, [1, 2])
+    assert kafka["measured"] == {"duplicate records": 4, "stop s": 1.0}
+    assert kafka["commits"] == {"a": 1_500, "b": 20_000}
+    assert (embedded["ran"], embedded["commits"]) == ({"messages": 7}, {"b": 7})
+    assert (next_seed(None), next_seed(second)) == (1, 3)
+
+
+def test_a_part_without_slices_has_none():
+    assert [name for name, proof in PROOFS.items() if proof.release] == ["chaos"]
+    [step] = PROOFS["chaos"].steps("release", 2.5, 7)
+    assert step.command[-4:] == ("--minutes", "2.5", "--seed", "7")
+    assert PROOFS["rules"].steps("release", 2.5, 7) == ()
+
+
+def test_what_is_counted_reaches_the_file_that_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    file = tmp_path / "counters.jsonl"
+    monkeypatch.delenv(counters.FILE, raising=False)
+    counters.record("B1", "nobody asks", {"messages": 1}, {"lost": 0})
+    assert counters.gathered(file) == []
+    monkeypatch.setenv(counters.FILE, str(file))
+    for lost in (0, 1):
+        counters.record("B1 B2", "Redis", {"messages": 5}, {"lost": lost}, {"s": 1.5 - lost, "never": math.inf}, [3])
+    [entry] = counters.gathered(file)
+    assert entry == {
+        "rows": ["B1", "B2"], "workload": "Redis", "ran": {"messages": 10}, "faults": {"lost": 1},
+        "measured": {"s": 1.5}, "seeds": [3],
+    }  # fmt: skip
 
 
 def test_a_result_says_whether_the_code_has_changed_since(monkeypatch: pytest.MonkeyPatch):
