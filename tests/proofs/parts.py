@@ -136,6 +136,18 @@ PROOFS: dict[str, Proof] = {
         ),
         (_module("chaos: run after run on Apache Kafka", "tests.proofs.chaos.run", "--broker", "kafka"),),
     ),
+    "decodes": Proof(
+        "bytes and events made up or damaged are an event or one of the reasons, on every topic, each within a second",
+        ("schemas",),
+        (_module("decodes: 10,000 generated and 10,000 damaged on each topic", "tests.proofs.decodes"),),
+        release=(_module("decodes: as many as there is time for", "tests.proofs.decodes"),),
+    ),
+    "soak": Proof(
+        "`fathom up` at 70 % of what it holds, disturbed: memory and files do not grow, every message has its pack",
+        (*PACK_PATH, *STORES, "streams/broker"),
+        (_module("soak: three minutes", "tests.proofs.soak", "--minutes", "3"),),
+        release=(_module("soak: a slice on the same data", "tests.proofs.soak", "--data", ".cache/soak"),),
+    ),
     "outages": Proof(
         "every way to fail of Neo4j, Qdrant and Redis, and what it does to packs and to memory",
         ("streams/stores", "streams/runtime"),

@@ -7,8 +7,11 @@ from threading import Barrier
 
 import pytest
 
+from deploy.docs import examples
+from schemas.topics import MESSAGES_IN, Topic
 from tests import counters, run
 from tests.checkout import ROOT
+from tests.proofs import decodes, soak
 from tests.proofs.parts import PROOFS
 from tests.proofs.run import added, next_seed, read, standing, status, write
 from tests.requirements.coverage import PROOF_OF
@@ -101,8 +104,8 @@ def test_slices_of_a_release_add_up_and_what_one_of_them_lost_stays():
 
 
 def test_a_part_without_slices_has_none():
-    assert [name for name, proof in PROOFS.items() if proof.release] == ["chaos"]
-    [step] = PROOFS["chaos"].steps("release", 2.5, 7)
+    assert [name for name, proof in PROOFS.items() if proof.release] == ["chaos", "decodes", "soak"]
+    [step] = PROOFS["decodes"].steps("release", 2.5, 7)
     assert step.command[-4:] == ("--minutes", "2.5", "--seed", "7")
     assert PROOFS["rules"].steps("release", 2.5, 7) == ()
 
@@ -120,6 +123,32 @@ def test_what_is_counted_reaches_the_file_that_is_named(tmp_path: Path, monkeypa
         "rows": ["B1", "B2"], "workload": "Redis", "ran": {"messages": 10}, "faults": {"lost": 1},
         "measured": {"s": 1.5}, "seeds": [3],
     }  # fmt: skip
+
+
+def test_a_decode_that_crashes_or_hangs_is_counted(monkeypatch: pytest.MonkeyPatch):
+    def decode(topic: Topic, raw: bytes, headers: list[tuple[str, bytes]]) -> bool:
+        raise RuntimeError("a crash")
+
+    inputs = decodes.Inputs(MESSAGES_IN, examples.load(topics=[MESSAGES_IN]))
+    assert decodes.batch(MESSAGES_IN, inputs, 20, 1).keys() == {"events", "refused"}
+    monkeypatch.setattr(decodes, "event_or_reason", decode)
+    monkeypatch.setattr(decodes, "HANG_S", -1.0)
+    found = decodes.batch(MESSAGES_IN, inputs, 20, 1)
+    assert (found["crash"], found["hang"]) == (40, 40)
+
+
+def test_a_leak_is_seen_behind_what_a_new_process_takes():
+    grows, flat = soak.Looks(), soak.Looks()
+    for second in range(0, 3_600, 30):
+        new = 500 * max(300 - second, 0)
+        for looks, a_second in ((grows, 10), (flat, 0)):
+            looks.at.append(second)
+            looks.resident.append(1_000_000 + new + a_second * second)
+            looks.handles.append(100 + second // 600 * (a_second > 0))
+    assert flat.growth() == {"grown kB": 0, "kB hours": 908_333, "files grown": 0}
+    assert grows.growth()["grown kB"] == 10 * 3_270
+    assert grows.growth()["files grown"] in (5, 6)
+    assert soak.Looks([0.0], [1.0], [1.0]).growth() == {}
 
 
 def test_a_result_says_whether_the_code_has_changed_since(monkeypatch: pytest.MonkeyPatch):

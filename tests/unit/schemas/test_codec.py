@@ -437,12 +437,17 @@ def test_real_messages_with_bytes_changed_raise_nothing_but_undecodable(seed: in
     rng = random.Random(seed)
     for _ in range(BATCH):
         example = rng.choice(GOLDEN)
-        raw = bytearray(example.raw)
-        for _ in range(rng.randint(1, 4)):
-            place, length = rng.randrange(len(raw)), rng.randint(0, 8)
-            junk = (b"", rng.randbytes(length), bytes(raw[:length]), b'"', b"{", b"]", b"-1")
-            raw[place : place + length] = rng.choice(junk)
-        event_or_reason(example.topic, bytes(raw), example.raw_headers)
+        event_or_reason(example.topic, damaged(example.raw, rng), example.raw_headers)
+
+
+def damaged(value: bytes, rng: random.Random) -> bytes:
+    """Other bytes at one to four places."""
+    raw = bytearray(value)
+    for _ in range(rng.randint(1, 4)):
+        place, length = rng.randrange(len(raw) or 1), rng.randint(0, 8)
+        junk = (b"", rng.randbytes(length), bytes(raw[:length]), b'"', b"{", b"]", b"-1")
+        raw[place : place + length] = rng.choice(junk)
+    return bytes(raw)
 
 
 STRUCTURED_HEADERS = [(name, text.encode()) for name, text in STRUCTURED.items()]
@@ -458,12 +463,17 @@ def test_real_messages_with_fields_changed_raise_nothing_but_undecodable(seed: i
     rng = random.Random(seed)
     for _ in range(BATCH):
         example = rng.choice(GOLDEN)
-        value = json.loads(example.raw)
-        for _ in range(rng.randint(1, 3)):
-            change(value, rng)
-        raw = json.dumps(value).encode()
+        raw = changed(example.raw, rng)
         event_or_reason(example.topic, raw, example.raw_headers)
         event_or_reason(example.topic, b'{"id":"1","data":%s}' % raw, STRUCTURED_HEADERS)
+
+
+def changed(value: bytes, rng: random.Random) -> bytes:
+    """One to three parts taken out, exchanged or added."""
+    event = json.loads(value)
+    for _ in range(rng.randint(1, 3)):
+        change(event, rng)
+    return json.dumps(event).encode()
 
 
 def odd_value(rng: random.Random) -> Any:
