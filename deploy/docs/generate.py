@@ -1,5 +1,5 @@
 """Make what follows from the code: schemas, AsyncAPI, the flow, the table of topics, types for other languages,
-what the Helm chart deploys, dashboards.
+what the Helm chart deploys, dashboards, what is proven.
 
 `python -m deploy.docs.generate` writes them; with `--check` it writes nothing, names what is stale and exits with 1.
 """
@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
-from deploy.docs import asyncapi, chart, dashboards, examples, pages
+from deploy.docs import asyncapi, chart, dashboards, examples, pages, proofs
 from deploy.docs.types import golang, java, model, typescript
 from schemas import json_schema
 from schemas.topics import TOPICS
@@ -36,6 +36,7 @@ def documents(root: Path) -> dict[str, str]:
     made[chart.PATH] = _json(chart.plan())
     made["docs/topics.md"] = pages.topics_page(TOPICS, tuple(NAMED.values()))
     made["docs/flow.md"] = pages.flow_page(STAGES)
+    made[proofs.PATH] = proofs.page(root)
     made |= {path: _json(content) for path, content in dashboards.documents().items()}
     types = model.wire_types()
     made |= {language.PATH: language.rendered(types) for language in (typescript, golang, java)}

@@ -70,7 +70,7 @@ def flow_page(stages: Sequence[StageRow]) -> str:
             "",
             flow_block(stages),
             "",
-            *_table(["Stage", "Consumer group", "Reads", "Writes"], rows),
+            *table(["Stage", "Consumer group", "Reads", "Writes"], rows),
             "",
         ]
     )
@@ -103,13 +103,13 @@ def topics_page(topics: Sequence[Topic], stages: Sequence[StageRow]) -> str:
             "",
             "[`asyncapi.json`](../schemas/asyncapi.json) says the same to machines, with an example of every message.",
             "",
-            *_table(["Topic", "Key", "Events", "Kept", "Written by", "Read by", "What for"], rows),
+            *table(["Topic", "Key", "Events", "Kept", "Written by", "Read by", "What for"], rows),
             "",
             "## Dead letters",
             "",
             "One topic per stage: the record as it was, with headers that say what failed, where and why.",
             "",
-            *_table(["Topic", "Stage"], letters),
+            *table(["Topic", "Stage"], letters),
             "",
         ]
     )
@@ -127,5 +127,5 @@ def _span(kept: timedelta) -> str:
     return f"{kept.days} days"
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     return [f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *rows)]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from deploy.docs import generate, pages
+from deploy.docs import generate, pages, proofs
 from deploy.docs.asyncapi import sent
 from deploy.docs.types import model
 from schemas import json_schema
@@ -93,6 +93,9 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.setattr(module, name, made)
     shutil.copytree(ROOT / "schemas" / "examples", tmp_path / "schemas" / "examples")
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    (tmp_path / "tests/proofs").mkdir(parents=True)
+    for source in (proofs.ROWS, proofs.RESULTS):
+        shutil.copy(ROOT / source, tmp_path / source)
     generate.write(tmp_path, MADE)
     return tmp_path
 
