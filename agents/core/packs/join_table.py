@@ -80,7 +80,7 @@ class JoinTable:
         """Add one record to its join, then emit every join that is complete or past its deadline."""
         event = record.event
         # A tick is of the clock of who joins: what another's clock, or its own of before, said of the future is over.
-        is_back = isinstance(event, JoinTicked) and event.at < self._time - CLOCK_STEP
+        is_back = isinstance(event, JoinTicked) and self._time - event.at > CLOCK_STEP
         self._time = record.logged_at if is_back else max(self._time, record.logged_at)
         if isinstance(event, JoinTicked):
             yield Settled((record.position,))

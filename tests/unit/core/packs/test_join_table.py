@@ -8,9 +8,9 @@ import pytest
 from agents.core.packs.join import ITEM_BYTES
 from agents.core.packs.join_table import JoinRules, JoinTable
 from agents.stages.assembler import _summarise
-from schemas.envelope import Received, Refused, Step
+from schemas.envelope import Received, Refused, Settled, Step
 from schemas.packs import ContextPack
-from schemas.retrieval import JoinOpened, MemoryClass, PartFound
+from schemas.retrieval import JoinOpened, JoinTicked, MemoryClass, PartFound
 from streams.stores.tokens import EstimatedTokens
 from tests.builders.events import AT, chunk, opened, part, received
 
@@ -68,6 +68,10 @@ def test_what_is_settled_or_comes_twice_is_not_counted(offsets: Numbers) -> None
     steps = [step for memory in others for step in added(joins, offsets, part(memory, pack_id="p0"))]
     assert packs(steps) == [("p0", "complete")]
     assert joins._bytes == 0
+
+
+def test_a_tick_may_be_the_first_record_that_is_read(offsets: Numbers) -> None:
+    assert list(table(LARGE).add(received(JoinTicked(at=AT), offset=3, at=AT))) == [Settled((("packs.partial", 0, 3),))]
 
 
 @pytest.mark.covers("CF-75")
