@@ -62,7 +62,7 @@ def verdict(row: Row, results: Sequence[Result]) -> str:
         return f"**not met**: {_figures(faults)}"
     if failed := [result["size"] for result in own if not result["passed"]]:
         return f"not shown: the part failed ({', '.join(failed)})"
-    lacking = {tier: _lacking(row, tier, own, entries) for tier in _tiers(row)}
+    lacking = {tier: _lacking(row, tier, results, entries) for tier in _tiers(row)}
     met = [tier for tier, what in lacking.items() if not what]
     why: dict[str, list[str]] = {}
     for tier, what in lacking.items():
@@ -70,28 +70,32 @@ def verdict(row: Row, results: Sequence[Result]) -> str:
             why.setdefault(what, []).append(tier)
     return "; ".join(
         [
-            *(f"met at {tier}" for tier in met[-1:]),
+            *(f"met at {tier}{' by its tests' * (tier in row.get('tested', {}))}" for tier in met[-1:]),
             *(f"{', '.join(tiers)} not shown: {what}" for what, tiers in why.items()),
         ]
     )
 
 
 def _tiers(row: Row) -> list[str]:
-    return [tier for tier in TIERS if tier in row or tier in row.get("tested", ())]
+    return [tier for tier in TIERS if tier in row or tier in row.get("tested", {})]
 
 
 def _counted(row: Row, results: Iterable[Result]) -> list[tuple[Result, Mapping[str, Any]]]:
     return [(result, entry) for result in results for entry in result.get("counters", ()) if row["id"] in entry["rows"]]
 
 
-def _lacking(row: Row, tier: str, own: Sequence[Result], entries: Sequence[Mapping[str, Any]]) -> str:
+def _lacking(row: Row, tier: str, results: Sequence[Result], entries: Sequence[Mapping[str, Any]]) -> str:
     """Why a tier is not reached; empty when it is."""
+    part = row.get("tested", {}).get(tier, row["part"])
+    own = [result for result in results if result["part"] == part]
     if why := row.get("open", {}).get(tier):
         return str(why)
-    if tier in row.get("tested", ()):
-        return "" if row["part"] == DAILY or own else "has not run"
+    if not own and part != DAILY:
+        return "has not run"
+    if tier in row.get("tested", {}):
+        return "" if all(result["passed"] for result in own) else "its tests failed"
     if not entries:
-        return "was run before it was counted" if own else "has not run"
+        return "was run before it was counted"
     return min((_short(row, row[tier], entry) for entry in entries), key=len)
 
 
@@ -118,7 +122,7 @@ def _row(row: Row, results: Sequence[Result]) -> list[str]:
         alike.setdefault(figures, []).append(f"{entry['workload']}{_seeds(entry['seeds'])}")
     ran = [f"{one if not more else f'{len(more) + 1} workloads'}, {what}" for (what, _), (one, *more) in alike.items()]
     commits = dict.fromkeys(_on(result) for result in ([result for result, _ in largest.values()] or own))
-    sizes = [f"{tier}: {_figures(row.get(tier, {})) or ('its tests' if tier in row.get('tested', ()) else '–')}"
+    sizes = [f"{tier}: {_figures(row.get(tier, {})) or ('its tests' if tier in row.get('tested', {}) else '–')}"
              for tier in _tiers(row)]  # fmt: skip
     told: tuple[Iterable[str], ...] = ([f"`PART={row['part']}`"], ran, [counted for _, counted in alike], commits)
     if row["part"] == DAILY:
