@@ -32,10 +32,11 @@ def on(broker: str, plan: scenario.Plan, directory: Path) -> Outcome:
     """One plan on one broker."""
     with serving(broker, directory) as servers:
         outcome = asyncio.run(scenario.run(plan, servers))
+        # Before the replays: those are another property.
+        report.record(outcome, ROWS, WORKLOADS[broker], plan.seed)
         # The workers were two or three and died; a replay is one process.
         different = replay.differences(servers, outcome.verdict.packs)
         outcome.failures += different
-        report.record(outcome, ROWS, WORKLOADS[broker], plan.seed)
         ran, workload = {"packs": outcome.verdict.packs}, f"packs replayed from {WORKLOADS[broker]}"
         counters.record("B10", workload, ran, {"different": len(different)}, seeds=[plan.seed])
         return outcome
