@@ -129,8 +129,9 @@ class Turn(Event):
     """A turn accepted by the depth stage, validated once; ordered by `seq` in its conversation.
 
     An assistant's turn has the final answer as its content and the `depth_level` of the question; `references` are
-    those of the turn itself. `user_named` is false where the record named no user: `user_id` is then the client's, or
-    that of the question. `pack` is false for a turn without a pack: no depth is decided for it.
+    those of the turn itself, `segment` the probability that an assistant's begins something new (0-1), absent where it
+    only answers. `user_named` is false where the record named no user: `user_id` is then the client's, or that of the
+    question. `pack` is false for a turn without a pack: no depth is decided for it.
     """
 
     TYPE: ClassVar[str] = "chat.turn-accepted.v1"
@@ -160,6 +161,7 @@ class Turn(Event):
     references: Absent[tuple[Reference, ...]] = None
     link: Absent[TurnLink] = None
     pack: Absent[Literal[False]] = None
+    segment: Absent[float] = None
 
 
 class AnswerMeta(Value):

@@ -146,11 +146,12 @@ class DepthAgent:
     async def _decide(self, message: Message, opened: Opened, began: datetime) -> TurnOutcome:
         session = opened.session
         lang = self._lang(message, session)
+        history = self._context.recent(opened.turns, message.created_at)
+        known = history[max(len(history) - self._window, 0) :]  # with a window of 0, [-0:] would be everything
         if message.role == Role.USER and not message.wants_pack:
-            outcome = self._remembered(message, opened, lang)
+            outcome = self._remembered(message, opened, history, lang)
         elif message.role == Role.USER:
-            history = self._context.recent(opened.turns, message.created_at)
-            decision, classifier = await self._decide_depth(message, history, session.anchor, lang, began)
+            decision, classifier = await self._decide_depth(message, known, session.anchor, lang, began)
             decision, options = as_requested(decision, message.options)
             said = self._named(message)
             about = accept.topic_of(decision, said, session, history, self._context.policy, message.created_at)
@@ -165,7 +166,7 @@ class DepthAgent:
             asked = accept.asked(message, opened.turns)
             message = accept.answering(message, asked, self._context.policy)
             frame_id = await self._frame_of_answer(message, session)
-            outcome = TurnOutcome(turn=accept.answer(message, frame_id, lang, asked, self._named(message)))
+            outcome = TurnOutcome(turn=accept.answer(message, frame_id, lang, asked, self._named(message), known))
         try:
             before = await self._context.append_turn(
                 message.conversation,
@@ -179,9 +180,9 @@ class DepthAgent:
         # Whoever owned the partition meanwhile has decided on the message: there are no two outcomes of one.
         return TurnOutcome.model_validate_json(before) if before else outcome
 
-    def _remembered(self, message: Message, opened: Opened, lang: str) -> TurnOutcome:
-        history, policy = self._context.recent(opened.turns, message.created_at), self._context.policy
-        return without_pack.remembered(message, opened, history, self._named(message), lang=lang, policy=policy)
+    def _remembered(self, message: Message, opened: Opened, history: Turns, lang: str) -> TurnOutcome:
+        named, policy = self._named(message), self._context.policy
+        return without_pack.remembered(message, opened, history, named, lang=lang, policy=policy)
 
     def _named(self, message: Message) -> tuple[Reference, ...]:
         return references.named(
@@ -189,10 +190,9 @@ class DepthAgent:
         )
 
     async def _decide_depth(
-        self, message: Message, known: Turns, anchor: Anchor | None, lang: str, began: datetime
+        self, message: Message, history: Turns, anchor: Anchor | None, lang: str, began: datetime
     ) -> tuple[DepthDecision, Classifier]:
         """The depth and its classifier: by rules, in doubt by a model if configured, then adjusted by votes."""
-        history = known[max(len(known) - self._window, 0) :]  # with a window of 0, [-0:] would be everything
         decision = await self._by_words(message, history, anchor, lang)
         classifier: Classifier = "heuristic"
         if self._second is not None:

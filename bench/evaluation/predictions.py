@@ -15,7 +15,7 @@ from agents.core.depth.levels import D1_NAMES, DECIDING
 from agents.core.language import contradiction as sentences
 from agents.core.tools import slot_carryover
 from bench.evaluation.measures import Item
-from bench.evaluation.played import Spoken, played, strongest
+from bench.evaluation.played import Spoken, played, played_turns, strongest
 from schemas.assessment import QueryType
 from schemas.base import Conversation, Source
 from schemas.depth import DepthLevel
@@ -62,8 +62,8 @@ def depth_correction(item: Item) -> Iterator[Item]:
 
 
 def depth_topic_shift(item: Item) -> Iterator[Item]:
-    """`shifts`: the user's turns with a segment probability above one half; other turns are not classified."""
-    segments = [each.segment or 0.0 if each else 0.0 for each in played(spoken(item["turns"]))]
+    """`shifts`: the turns with a segment probability above one half, whoever says them."""
+    segments = [segment for _, segment in played_turns(spoken(item["turns"]))]
     yield {
         "id": item["id"],
         "shifts": [at for at, sure in enumerate(segments) if at and sure >= EVEN],

@@ -1768,8 +1768,9 @@ func (v ToolResult) MarshalJSON() ([]byte, error) {
 // Turn: A turn accepted by the depth stage, validated once; ordered by `seq` in its conversation.
 //
 // An assistant's turn has the final answer as its content and the `depth_level` of the question; `references` are
-// those of the turn itself. `user_named` is false where the record named no user: `user_id` is then the client's, or
-// that of the question. `pack` is false for a turn without a pack: no depth is decided for it.
+// those of the turn itself, `segment` the probability that an assistant's begins something new (0-1), absent where it
+// only answers. `user_named` is false where the record named no user: `user_id` is then the client's, or that of the
+// question. `pack` is false for a turn without a pack: no depth is decided for it.
 //
 // Its ce_type is chat.turn-accepted.v1.
 type Turn struct {
@@ -1799,6 +1800,7 @@ type Turn struct {
 	References     []Reference                `json:"references,omitzero"`
 	Link           *TurnLink                  `json:"link,omitzero"`
 	Pack           *bool                      `json:"pack,omitzero"`
+	Segment        *float64                   `json:"segment,omitzero"`
 	Extra          map[string]json.RawMessage `json:"-"`
 }
 

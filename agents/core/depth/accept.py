@@ -7,7 +7,7 @@ from typing import Literal
 
 from agents.core.conversation.answers import final_answer
 from agents.core.conversation.memory import ConversationTurn, Session, Turns
-from agents.core.depth.levels import D1_NAMES, DECIDING, DepthDecision
+from agents.core.depth.levels import D1_NAMES, DECIDING, DepthDecision, segment_of_answer
 from schemas.base import Conversation, Source
 from schemas.chat import ChatMessage, Role, Turn
 from schemas.depth import AppliedOptions, DepthLevel, Parameter, Reference
@@ -90,15 +90,22 @@ def turn(message: Message, frame_id: str, lang: str, about: CarriedTopic, level:
 
 
 def answer(
-    message: Message, frame_id: str, lang: str, question: ConversationTurn | None, references: tuple[Reference, ...]
+    message: Message,
+    frame_id: str,
+    lang: str,
+    question: ConversationTurn | None,
+    references: tuple[Reference, ...],
+    history: Turns,
 ) -> Turn:
     """The accepted turn of an assistant or of the system; an answer has the depth level of its question."""
     said, level = message.answer, question.depth_level if question else None
+    speaks = message.role == Role.ASSISTANT
     known = {
         "intent": said.intent if said else None,
         "entity": said.entity if said else None,
-        "depth_level": level if message.role == Role.ASSISTANT else None,
+        "depth_level": level if speaks else None,
         "references": references or None,
+        "segment": (segment_of_answer(message.content, history, lang) or None) if speaks else None,
     }
     return _accepted(message, frame_id, lang, known)
 

@@ -5,12 +5,13 @@ The segment is published only; no decision uses it.
 
 from collections.abc import Iterator, Sequence
 
-from agents.core.depth.questions import AnswerKind, asks
+from agents.core.depth.questions import AnswerKind, asks, lacks_its_whole
 from agents.core.depth.reading import Reading, word_class
 from agents.core.depth.reference import asking
+from agents.core.depth.shift import in_passing
 from agents.core.language.linear_models import table
 from agents.core.language.phrases import BOUNDS, NOWHERE, Sentence, evidence
-from agents.core.language.text import stem
+from agents.core.language.text import stem, words
 from schemas.depth import DepthLevel, Signal
 
 LENGTHS = (3, 5, 7, 9, 12)
@@ -141,6 +142,10 @@ def opens_segment(reading: Reading, signals: Sequence[Signal]) -> float:
 
 def segment_features(reading: Reading, signals: Sequence[Signal]) -> Iterator[str]:
     """Features of a turn: its signals, words shared with earlier turns, speaker order, opening."""
+    if reading.past.talk == "errand":
+        yield "errand"
+        yield from (f"errand: {name}" for name in dict.fromkeys(_steps(reading, signals)))
+        return
     yield from dict.fromkeys(_segment_signal(sign) for sign in signals)
     yield f"length<{next((most for most in SEGMENT_LENGTHS if reading.length < most), 99)}"
     yield from _after_turn(reading)
@@ -152,6 +157,41 @@ def segment_features(reading: Reading, signals: Sequence[Signal]) -> Iterator[st
     for sentence in reading.sentences[-1:]:
         yield f"asks:{asks(sentence).name.lower()}"
     yield f"sentences {min(len(reading.sentences), 3)}"
+    if reading.past.talk == "chat":
+        yield from _among_people(reading)
+
+
+def _among_people(reading: Reading) -> Iterator[str]:
+    """Features of a turn where both sides tell of themselves."""
+    speaker = "user" if reading.past.addressed else "assistant"
+    asks_back = any(one.question for one in reading.sentences)
+    answers = "?" in reading.past.exchange[-1].content
+    does, new = "asks" if asks_back else "tells", len(set(reading.content) - reading.past.shared)
+    yield f"among people: {speaker}"
+    yield f"among people: {does} after {'a question' if answers else 'a statement'}"
+    yield f"among people: {does}, {min(new, 4)} new"
+
+
+def _steps(reading: Reading, signals: Sequence[Signal]) -> Iterator[str]:
+    """Features that tell another errand from the next step of the same one."""
+    past, asked = reading.past, [one for one in reading.sentences if asking(one)]
+    said = {word for one in reading.sentences for word in one.plain}
+    pending = past.pending or "a statement"
+    yield f"{'asks' if asked else 'tells'} after {pending}"
+    yield f"new {min(len(set(reading.content) - past.shared), 3)}"
+    yield f"shares {min(len(past.recent), 2)}"
+    if reading.courtesies and reading.sentences:
+        agrees = not word_class("YES").isdisjoint(words(reading.courtesies[0])[:1])
+        yield f"{'agrees' if agrees else 'thanks'} after {pending}"
+    if asked and all(map(in_passing, asked)):
+        yield "in passing"
+    if any(map(lacks_its_whole, reading.sentences)):
+        yield "lacks its whole"
+    if any(sign.name == "anaphora" for sign in signals):
+        yield "anaphora"
+    for name in ("NEEDS", "REQUESTS", "ADDING", "ALTERNATIVES"):
+        if not word_class(name).isdisjoint(said):
+            yield name.lower()
 
 
 def _segment_signal(sign: Signal) -> str:

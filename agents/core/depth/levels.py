@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from agents.core.conversation.memory import ConversationTurn
 from agents.core.depth.follow_up import opens_segment
-from agents.core.depth.reading import read_message, word_class
+from agents.core.depth.reading import kind_of_talk, read_message, word_class
 from agents.core.depth.reference import entity
 from agents.core.depth.shift import is_doubtful, is_sure
 from agents.core.depth.signals import detect
@@ -83,6 +83,14 @@ def classify(
         resets=level is D4 and any(map(is_sure, signals)),
         segment=round(opens_segment(reading, signals), 3),
     )
+
+
+def segment_of_answer(text: str, history: Sequence[ConversationTurn], lang: str) -> float:
+    """The probability that a turn of the assistant opens a segment, 0-1; 0 where it serves, which is to answer."""
+    if kind_of_talk(history, text) != "chat":
+        return 0.0
+    reading = read_message(text, history, lang)
+    return round(opens_segment(reading, detect(reading)), 3)
 
 
 def _first_positive(signals: Sequence[Signal]) -> Signal:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
+from typing import Literal
 from unicodedata import normalize
 
 from agents.core.caching.texts import text_cache
@@ -19,6 +20,10 @@ Place = tuple[Sentence, Match]
 MAX_SEGMENTS = 8
 # One exchange: words of older turns show the conversation, not its current topic.
 RECENT_TURNS = 2
+# So many questions for details make an errand: one is asked in any talk.
+DETAILS = 2
+# So far into a sentence a wish is told: `yes please, I would like one`.
+WISHED = 7
 
 
 @cache
@@ -42,7 +47,8 @@ class Past:
 
     `recent` are the words shared with the last exchange or the topic's anchor; `addressed` is whether the last turn was
     the assistant's, `answered` whether it answered a question, `exchange` are the last two turns, `topic` the words
-    shared with the anchor or the first turn, `turns` the number of turns.
+    shared with the anchor or the first turn, `turns` the number of turns. `talk` is what is done in
+    them: an errand, a chat, or neither.
     """
 
     exists: bool = False
@@ -56,6 +62,7 @@ class Past:
     exchange: tuple[ConversationTurn, ...] = ()
     topic: frozenset[str] = frozenset()
     turns: int = 0
+    talk: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +278,35 @@ def _past(
         tuple(history[-RECENT_TURNS:]),
         mine & anchored.union(*_spoken_in(lang, topics[:1])),
         len(history),
+        kind_of_talk(history),
     )
+
+
+def kind_of_talk(history: Sequence[ConversationTurn], said: str = "") -> Literal["errand", "chat", ""]:
+    """What is done in a talk: an errand, of which the assistant asks for details, or a chat, where it tells of itself.
+
+    `said` is a turn of the assistant after the others.
+    """
+    answers = [_shown(turn.content) for turn in history if turn.role == "assistant"]
+    wished = any(turn.role == "user" and "wish" in _shown(turn.content) for turn in history)
+    details = sum("details" in one for one in answers) if wished else 0
+    if sum("oneself" in one for one in (*answers, _shown(said))) > (details > 0):
+        return "chat"
+    return "errand" if details >= DETAILS else ""
+
+
+@text_cache(4_096)
+def _shown(content: str) -> frozenset[str]:
+    """Of a turn, whether it wishes something, asks for details, or tells of its speaker."""
+    sentences = read(normalize("NFC", clip(content)))
+    asks = any(one.question and not word_class("WH_WORDS").isdisjoint(one.words) for one in sentences)
+    wishes = word_class("REQUESTS") - word_class("ASKING_OTHERWISE")
+    found = {
+        "details": asks or _left_open(content) in {"confirmation", "offer"},
+        "wish": any(not wishes.isdisjoint(one.words[:WISHED]) for one in sentences),
+        "oneself": any(not word_class("OF_ONESELF").isdisjoint(one.words) for one in sentences),
+    }
+    return frozenset(name for name, holds in found.items() if holds)
 
 
 @text_cache(2_048)

@@ -102,10 +102,11 @@ def _kept(reading: Reading, others: Sequence[Signal]) -> bool:
         return True
     if any(sign.name == "follow_up" and _leans(reading, sign) for sign in others):
         return True
-    return any(_in_passing(sentence) for sentence in reading.sentences)
+    return any(in_passing(sentence) for sentence in reading.sentences)
 
 
-def _in_passing(sentence: Sentence) -> bool:
+def in_passing(sentence: Sentence) -> bool:
+    """Whether the sentence asks for a detail of the current topic."""
     kind = asks(sentence)
     if kind in IN_PASSING or requests_attribute(sentence):
         return True

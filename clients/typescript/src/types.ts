@@ -1033,8 +1033,9 @@ export interface ToolResult {
  * A turn accepted by the depth stage, validated once; ordered by `seq` in its conversation.
  *
  * An assistant's turn has the final answer as its content and the `depth_level` of the question; `references` are
- * those of the turn itself. `user_named` is false where the record named no user: `user_id` is then the client's, or
- * that of the question. `pack` is false for a turn without a pack: no depth is decided for it.
+ * those of the turn itself, `segment` the probability that an assistant's begins something new (0-1), absent where it
+ * only answers. `user_named` is false where the record named no user: `user_id` is then the client's, or that of the
+ * question. `pack` is false for a turn without a pack: no depth is decided for it.
  *
  * `chat.turn-accepted.v1`
  */
@@ -1065,6 +1066,7 @@ export interface Turn {
   references?: Reference[];
   link?: TurnLink;
   pack?: boolean;
+  segment?: number;
 }
 
 /** Why there is no answer, and what is missing. */

@@ -1729,9 +1729,11 @@ public final class Events {
      * A turn accepted by the depth stage, validated once; ordered by `seq` in its conversation.
      *
      * An assistant's turn has the final answer as its content and the `depth_level` of the question; `references` are
-     * those of the turn itself. `user_named` is false where the record named no user: `user_id` is then the client's,
-     * or
-     * that of the question. `pack` is false for a turn without a pack: no depth is decided for it.
+     * those of the turn itself, `segment` the probability that an assistant's begins something new (0-1), absent where
+     * it
+     * only answers. `user_named` is false where the record named no user: `user_id` is then the client's, or that of
+     * the
+     * question. `pack` is false for a turn without a pack: no depth is decided for it.
      *
      * Its ce_type is chat.turn-accepted.v1.
      */
@@ -1763,6 +1765,7 @@ public final class Events {
             @JsonProperty("references") List<Reference> references,
             @JsonProperty("link") TurnLink link,
             @JsonProperty("pack") Boolean pack,
+            @JsonProperty("segment") Double segment,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
