@@ -136,8 +136,9 @@ def _without_courtesies(
     segments = tuple(islice(_segments(sentences), MAX_SEGMENTS + 1))
     said: list[str] = []
     for at, segment in enumerate(segments[:MAX_SEGMENTS]):
-        length = _courtesy(segment.sentence, text)
         size = len(segment.sentence.words) - 1
+        reacts = at + 1 < len(segments) and _is_reaction(segment.sentence)
+        length = size if reacts else _courtesy(segment.sentence, text)
         if not length and _is_no(segment.sentence) and len(segments) <= MAX_SEGMENTS:
             length = size if _polite_refusal(segments[at + 1 :], text, pending) else 0
         if length:
@@ -172,6 +173,11 @@ def _segments(sentences: Sequence[Sentence]) -> Iterator[Clause]:
                 )
                 yield Clause(owner, start, piece)
             start = at + 1
+
+
+def _is_reaction(segment: Sentence) -> bool:
+    """Whether a segment is one word of interest in what was said (`Right. Did it work?`)."""
+    return len(segment.plain) == 1 and not segment.question and segment.plain[0] in word_class("REACTIONS")
 
 
 def _is_no(segment: Sentence) -> bool:
