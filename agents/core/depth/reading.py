@@ -20,10 +20,8 @@ Place = tuple[Sentence, Match]
 MAX_SEGMENTS = 8
 # One exchange: words of older turns show the conversation, not its current topic.
 RECENT_TURNS = 2
-# So many questions for details make an errand: one is asked in any talk.
-DETAILS = 2
-# So far into a sentence a wish is told: `yes please, I would like one`.
-WISHED = 7
+# So many questions for details make an errand, as one is asked in any talk; so far into a sentence a wish is told.
+DETAILS, WISHED = 2, 7
 
 
 @cache
@@ -99,7 +97,7 @@ def read_message(query: str, history: Sequence[ConversationTurn], lang: str, anc
     """Parse one message in the context of the turns before it."""
     text = normalize("NFC", clip(query))
     pending = _pending(history)
-    whole = read(text)
+    whole = _read(query)
     courtesies, sentences = _without_courtesies(text, whole, pending)
     found: dict[str, list[Place]] = {}
     for sentence in sentences:
@@ -235,9 +233,12 @@ def _pending(history: Sequence[ConversationTurn]) -> str:
     return _left_open(last.content)
 
 
+_read = text_cache(2_048)(lambda content: read(normalize("NFC", clip(content))))
+
+
 @text_cache(2_048)
 def _left_open(content: str) -> str:
-    sentences = read(normalize("NFC", clip(content)))
+    sentences = _read(content)
     found = [(sentence, match) for sentence in sentences for match in find(sentence)]
     groups = {match.group for _, match in found}
     # "Confirm it with your doctor" expects no reply.
@@ -294,30 +295,32 @@ def kind_of_talk(history: Sequence[ConversationTurn], said: str = "") -> Literal
     `said` is a turn of the assistant after the others.
     """
     answers = [_shown(turn.content) for turn in history if turn.role == "assistant"]
-    wished = any(turn.role == "user" and "wish" in _shown(turn.content) for turn in history)
+    wished = any(turn.role == "user" and _wishes(turn.content) for turn in history)
     details = sum("details" in one for one in answers) if wished else 0
     if sum("oneself" in one for one in (*answers, _shown(said))) > (details > 0):
         return "chat"
     return "errand" if details >= DETAILS else ""
 
 
-@text_cache(4_096)
-def _shown(content: str) -> frozenset[str]:
-    """Of a turn, whether it wishes something, asks for details, or tells of its speaker."""
-    sentences = read(normalize("NFC", clip(content)))
-    asks = any(one.question and not word_class("WH_WORDS").isdisjoint(one.words) for one in sentences)
+def _wishes(content: str) -> bool:
     wishes = word_class("REQUESTS") - word_class("ASKING_OTHERWISE")
+    return any(not wishes.isdisjoint(one.words[:WISHED]) for one in _read(content))
+
+
+@text_cache(2_048)
+def _shown(content: str) -> frozenset[str]:
+    """Of an assistant's turn, whether it asks for details, and whether it tells of the assistant."""
+    sentences = _read(content)
+    asks = any(one.question and not word_class("WH_WORDS").isdisjoint(one.words) for one in sentences)
     found = {
         "details": asks or _left_open(content) in {"confirmation", "offer"},
-        "wish": any(not wishes.isdisjoint(one.words[:WISHED]) for one in sentences),
         "oneself": any(not word_class("OF_ONESELF").isdisjoint(one.words) for one in sentences),
     }
     return frozenset(name for name, holds in found.items() if holds)
 
 
-@text_cache(2_048)
 def _is_question(content: str) -> bool:
-    sentences = read(normalize("NFC", clip(content)))
+    sentences = _read(content)
     return any(one.question or one.words[1] in word_class("WH_WORDS") for one in sentences)
 
 
