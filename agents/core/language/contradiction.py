@@ -1,8 +1,9 @@
 """Contradiction between two sentences, by their words and their sentence vectors. Portuguese and English.
 
-Two kinds of evidence: a shallow negation of the other sentence, and a small network over the pair of vectors, whose
-weights (`weights/contradiction.json`) are made by `bench/fit/contradiction.py`. It is also fitted to sentences beside
-unrelated premises, so that a hypothesis that merely sounds like a denial is not a contradiction.
+Two kinds of evidence: a shallow negation or an opposite of the other sentence, and a small network over the pair of
+vectors, whose weights (`weights/contradiction.json`) are made by `bench/fit/contradiction.py`. It is also fitted to
+sentences beside unrelated premises, so that a hypothesis that merely sounds like a denial is not a contradiction, and
+to denials beside premises of the same subject, as the denial of another thing is none.
 """
 
 import base64
@@ -31,6 +32,8 @@ LABELS: tuple[Label, ...] = ("contradiction", "entailment", "neutral")
 SURE = 0.65
 # The minimum share of negated words found on the other side, and the minimum similarity of the sentences.
 COVERED, NEAR = 0.5, 0.6
+# The minimum share of their other words that sentences with opposites have in common.
+SAME_OTHERWISE = 0.66
 # These scale all inputs to a similar size, since a row of weights shares one 8-bit scale.
 OF_DIFFERENCES, OF_PRODUCTS, OF_VECTORS, OF_WORDS = 8.0, 64.0, 8.0, 2.0
 MAX_LEFT = 10
@@ -52,7 +55,8 @@ class EmbeddedSentence:
 
 @dataclass(frozen=True, slots=True)
 class RelationProbabilities:
-    """The probability of each relation of two sentences; `negated`: one denies the other by a negation word."""
+    """The probability of each relation of two sentences; `negated`: one denies the other by a negation or by an
+    opposite."""
 
     contradiction: float
     entailment: float
@@ -120,7 +124,8 @@ def judged(premise: EmbeddedSentence, hypothesis: EmbeddedSentence, by: Network 
         return SAME
     against, follows, neither = (by or network()).probabilities(inputs(one, other, premise.vector, hypothesis.vector))
     near = cosine(premise.vector, hypothesis.vector) > NEAR
-    return RelationProbabilities(against, follows, neither, near and denied(one, other) >= COVERED)
+    denies = (near and denied(one, other) >= COVERED) or opposed(one, other) >= SAME_OTHERWISE
+    return RelationProbabilities(against, follows, neither, denies)
 
 
 def against(one: EmbeddedSentence, other: EmbeddedSentence) -> float:
@@ -132,8 +137,8 @@ def against(one: EmbeddedSentence, other: EmbeddedSentence) -> float:
     first, second = readings(one.text, other.text)
     if cosine(one.vector, other.vector) <= NEAR or _of_others(first, second):
         return 0.0
-    if first.negated != second.negated:
-        return DENIED if denied(first, second) == 1.0 else 0.0
+    if first.negated != second.negated or opposed(first, second):
+        return DENIED if max(denied(first, second), opposed(first, second)) == 1.0 else 0.0
     sure = min(judged(one, other).contradiction, judged(other, one).contradiction)
     return sure if sure > SURE else 0.0
 
@@ -185,6 +190,24 @@ def denied(one: SentenceFeatures, other: SentenceFeatures) -> float:
         return 0.0
     negated, plain = (one, other) if one.negated else (other, one)
     return 0.0 if plain.denying else _share(negated.content, plain.content)
+
+
+def opposed(one: SentenceFeatures, other: SentenceFeatures) -> float:
+    """The share of their other content that two sentences have in common, 0-1; 0 unless they say opposites."""
+    if one.negated != other.negated:
+        return 0.0
+    first, second = frozenset(one.words), frozenset(other.words)
+    sides = [(left & first, right & first, left & second, right & second) for left, right in _opposites()]
+    if not any((a and not b and d and not c) or (b and not a and c and not d) for a, b, c, d in sides):
+        return 0.0
+    rest = min(len(one.content), len(other.content)) - 1
+    return min(1.0, len(one.content & other.content) / rest) if rest > 0 else 0.0
+
+
+@cache
+def _opposites() -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
+    rows = lexicon("contradiction").rows("opposites").items()
+    return tuple((frozenset(left.split()), frozenset(right.split())) for left, right in rows)
 
 
 def inputs(one: SentenceFeatures, other: SentenceFeatures, u: Vector, v: Vector) -> list[float]:
