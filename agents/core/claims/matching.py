@@ -87,7 +87,10 @@ def _in_reach(new: ClaimAsserted, earlier: Sequence[ClaimAsserted]) -> list[Clai
     }
     # Of many claims there are few subjects.
     named = {subject_key(each.subject): each for each in (*alike.values(), new)}
-    fullest = {each for each, of in named.items() if not any(_shortens(of, other) for other in named.values())}
+    # Only a subject without qualifiers shortens another.
+    bare = {each: of for each, of in named.items() if each.qualifiers <= {OWNER}}
+    short = {each for each, of in bare.items() if any(_shortens(of, other) for other in named.values())}
+    fullest = named.keys() - short
     full = max((old for old in alike.values() if _shortens(new, old)), key=serial, default=None)
     last = subject_key(full.subject) if full is not None and _here(new, full) else None
 
