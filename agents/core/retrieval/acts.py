@@ -14,6 +14,7 @@ from typing import Literal
 
 from agents.core.claims.attributes import name_form
 from agents.core.claims.extraction import assertions
+from agents.core.claims.grammar import QUOTED
 from agents.core.claims.markers import announces_change
 from agents.core.claims.subjects import subject_key
 from agents.core.conversation.stated_values import stated_in
@@ -24,6 +25,7 @@ from agents.core.language.interrogatives import is_question
 from agents.core.language.lexicons import lexicon
 from agents.core.language.quotes import own_words
 from agents.core.language.sentences import composed, flatten, sentences
+from agents.core.retrieval.turn_things import PERSONS, persons_in
 
 Act = Literal["ends", "retracts"]
 # The labels of the network, in order.
@@ -32,18 +34,38 @@ LABELS: tuple[Act | None, ...] = ("ends", "retracts", None)
 # names to be shown beside it.
 SURE, ASKED, LIKELY = 0.55, 0.8, 0.15
 MAX_CHARS, MAX_WORDS = 600, 30
+MIN_DIGITS = 4
 # Of a turn that states one fact, and of one whose claims are not read.
 MAX_TURN_WORDS, MAX_BARE_WORDS = 15, 7
 # What stands for the words of the fact, so that they weigh nothing.
 MASK = {"en": "it", "pt": "isso"}
 _BEFORE_DATE = re.compile(r"\b(?:in|on|at|since|by|em|n[oa]s?|desde|a|à|de)\s+$", re.IGNORECASE)
 # `don't forget my birthday` takes nothing back.
-_KEEPS = re.compile(r"\b(?:don't|do not|never|not|nao|nunca)\s+(?:\w+\s+)?(?:forget|forgot|esque\w+)")
+_KEEPS = re.compile(
+    r"\b(?:don't|do not|never|not|nao|nunca)\s+(?:\w+\s+)?"
+    r"(?:forget|forgot|delet|eras|remov|wip|drop|esque|apag|exclu|elimin|remov)\w*"
+)
+# What did not happen, and what was moved: a sofa, and not a home.
+_UNREAL = re.compile(
+    r"(?:^|,)\W*(?:if|unless|se|caso)\b|\bif (?:you|i|we)\b|\b(?:i|you|we|they)'d\b|"
+    r"\b(?:they|people) say\b|\bdizem que\b|"
+    r"\b(?:almost|nearly|dreamt|dreamed|imagine|suppose|pretend|wish|would|could|might|shame|nonsense)\b|"
+    r"\b(?:quase|sonhei|imagina|suponha|talvez|tomara|oxala)\b|\bmoved (?:on|the|my|our|an?|it|some|his|her)\b"
+)
+# `delete my plate number`, masked: of nothing else.
+_DELETES = re.compile(
+    r"(?:apag(?:a|ue)|exclu[ai]|delet[ae]|remov[ae]|elimin[ae]|esque(?:ca|ce)|forget|erase)(?: about| sobre)? "
+    r"(?:it|d?isso)(?: from (?:your )?memory| da memoria)?"
+)
+_ALLERGY = re.compile(r"all?erg")
+_OTHERS = re.compile(
+    r"^\W*(?:(?:and|but|so|e|mas|entao)\s+)?"
+    r"(?:my|our|his|her|their|the|an?|o|a|os|as|um|uma|meus?|minhas?|nossos?|nossas?)\s+(?:\w+\s+)?" + PERSONS.pattern
+)
 _AROUND = r"(?:the|an?|my|our|o|os|as|um|uma|meus?|minhas?|nosso|nossa)"
 _OF = r"(?:of|for|d[eoa]s?)"
 _POLITE = re.compile(r"\b(?:please|por favor)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_][\w'-]*")
-_QUOTED = re.compile(r"[\"“][^\"“”]{12,}[\"”]")
 _NAMED = frozenset(("name", "nome", "nam", "nom"))
 _OWN_NAME = re.compile(r"\b(?:my|meu)\s+(?:\w+\s+)?(?:name|nome)\b")
 _NAME = re.compile(r"(?<![\w'])[A-ZÀ-Ý][\w-]+")
@@ -123,6 +145,11 @@ class Mention:
     named: bool = False
     asks: bool = False
 
+    @property
+    def retracts(self) -> bool:
+        """Whether its words alone ask for the fact to be deleted."""
+        return any(_DELETES.fullmatch(flatten(each)) for each in self.masked)
+
 
 @dataclass(frozen=True, slots=True)
 class LaterAct:
@@ -137,20 +164,36 @@ def mentions(fact: Fact, turn: str, at: datetime, said: str, lang: str) -> Itera
     """The sentences of a user's later turn that are about a fact; whoever asks about it does nothing to it."""
     if at <= fact.at:
         return
-    for sentence in sentences(_QUOTED.sub(" ", own_words(composed(said[:MAX_CHARS]))), lang):
+    for sentence in sentences(QUOTED.sub(" ", own_words(composed(said[:MAX_CHARS]))), lang):
         flat = flatten(sentence)
-        if _KEEPS.search(flat):
-            continue
         asks = is_question(sentence)
+        if _KEEPS.search(flat) or (not asks and _UNREAL.search(flat)) or _is_of_another(fact, flat):
+            continue
         ends = any((found := _ending(name)) and found.search(flat) for name in fact.attributes)
         ends = not asks and (ends or _renames(fact, sentence, lang) or _denies(fact, sentence, lang))
         # `We chose the name of the shop` is not about the user's name.
-        stems = fact.stems if _OWN_NAME.search(flat) else fact.stems - _NAMED
+        stems = _telling(fact.stems) if _OWN_NAME.search(flat) else _telling(fact.stems) - _NAMED
+        if sentence[:1].isupper():
+            stems -= fact.names - _names(sentence, lang)  # who writes capitals means `golf` by `golf`, and not the Golf
         clauses = (_masked(stems, each, lang) for each in (sentence, *_CLAUSES.split(sentence)))
         about = tuple(dict.fromkeys(each for each in clauses if each is not None))
         if (about or ends) and len(sentence.split()) <= MAX_WORDS:
             named = not fact.names.isdisjoint(_names(sentence, lang))
             yield Mention(fact.id, turn, at, about, ends, named, asks)
+
+
+def _is_of_another(fact: Fact, flat: str) -> bool:
+    """Whether a sentence is about somebody or something else than a fact: `my brother left Acme`."""
+    about = {*fact.attributes, *fact.stems}
+    if any(map(_ALLERGY.match, fact.attributes)) and not _ALLERGY.search(flat):
+        return True  # `the shop no longer sells peanuts`
+    found = _OTHERS.match(flat) if fact.own else None
+    return found is not None and not any(word[:4] == each[:4] for word in persons_in(found.group()) for each in about)
+
+
+def _telling(stems: frozenset[str]) -> frozenset[str]:
+    """The stems that tell a thing: a short number is in many sentences."""
+    return frozenset(each for each in stems if len(each) >= MIN_DIGITS or not each.isdigit())
 
 
 def _names(said: str, lang: str) -> frozenset[str]:
@@ -207,6 +250,8 @@ def acts(found: Sequence[Mention], vectors: Mapping[str, Sequence[float]]) -> di
 
 
 def _act(mention: Mention, vectors: Mapping[str, Sequence[float]]) -> LaterAct | None:
+    if mention.retracts:
+        return LaterAct("retracts", mention)
     judged = [probabilities(vector) for said in mention.masked if len(vector := vectors.get(said, ())) == SIZE]
     most = {act: max((each[place] for each in judged), default=0.0) for place, act in enumerate(LABELS) if act}
     act = max(most, key=lambda name: most[name])

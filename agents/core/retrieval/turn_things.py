@@ -7,7 +7,7 @@ from agents.core.claims.markers import announces_change
 from agents.core.language import text
 from agents.core.language.sentences import lower, word_set
 
-_PERSONS = re.compile(
+PERSONS = re.compile(
     r"(?<!\w)(?:irm[ãa]o?|irmãs?|m[ãa]e|pai|filh[oa]s?|ti[oa]|prim[oa]|av[óô]|marido|esposa|vizinh[oa]|chef[ea]|colega|"
     r"amig[oa]|sogr[oa]|namorad[oa]|sobrinh[oa]|"
     r"sister|brother|mother|mum|mom|father|dad|son|daughter|aunt|uncle|cousin|husband|wife|neighbour|neighbor|boss|"
@@ -47,7 +47,7 @@ def names_in(said: str, lang: str, change: re.Pattern[str]) -> frozenset[str]:
 
 def persons_in(said: str) -> frozenset[str]:
     """The persons mentioned by their relation to somebody (`my sister`)."""
-    return frozenset(_PERSONS.findall(lower(said)))
+    return frozenset(PERSONS.findall(lower(said)))
 
 
 def another(shared: Collection[str], theirs: str, ours: str, lang: str, known: Collection[str]) -> bool:

@@ -173,3 +173,30 @@ def test_what_may_end_a_fact_is_only_shown_beside_it_where_it_has_its_name() -> 
         assert acts([named], vectors) == {"fact": LaterAct("ends", named, sure=False)}
         assert acts([replace(named, named=False)], vectors) == {}
         assert acts([replace(named, asks=True)], vectors) == {}
+
+
+@pytest.mark.parametrize(
+    ("fact", "later", "lang", "act"),
+    [
+        ("I work at Kestrel Labs.", "My brother left Kestrel Labs in May.", "en", None),
+        ("I work at Kestrel Labs.", "If I left Kestrel Labs, I would sail.", "en", None),
+        ("I work at Kestrel Labs.", "I almost quit Kestrel Labs.", "en", None),
+        ("I work at Kestrel Labs.", "They say I quit Kestrel Labs.", "en", None),
+        ("I live in Sligo.", "We moved the piano to the other wall.", "en", None),
+        ("I'm allergic to sesame.", "The bakery no longer sells sesame.", "en", None),
+        ("My car is a Colt.", "The colt died last night.", "en", None),
+        ("My locker number is 77.", "Please never delete my locker number.", "en", None),
+        ("The Brisa lamp costs 12 euros.", "My gym plan ended on 12 May.", "en", None),
+        ("Trabalho na Azenha.", "O meu irmão saiu da Azenha em maio.", "pt", None),
+        ("Trabalho na Azenha.", "Se eu saísse da Azenha, ia velejar.", "pt", None),
+        ("Sou alérgico a sésamo.", "A padaria já não vende sésamo.", "pt", None),
+        ("O meu cacifo é o 77.", "Não apague o meu cacifo.", "pt", None),
+        ("Minha placa é ZRT4C11.", "Apague a minha placa, por favor.", "pt", "retracts"),
+        ("I work at Kestrel Labs.", "I left Kestrel Labs in May.", "en", "ends"),
+        ("My wife is called Ulla.", "My wife left me.", "en", "ends"),
+    ],
+)
+def test_what_is_said_of_others_or_did_not_happen_ends_nothing(
+    embedder: UseEmbedder, fact: str, later: str, lang: str, act: Act | None
+) -> None:
+    assert act_of(mentioned(fact, later, lang), embedder) == act
