@@ -58,7 +58,7 @@ def held_out(said: Sequence[Sentence], by: Network) -> dict[str, dict[str, float
     """What a network says of sentences that it was not fitted to, by act."""
     judged = [(probabilities(each.vector, by), each.act) for each in said]
     return {
-        str(act): measures([(told[place] - SURE, wanted == act) for told, wanted in judged])
+        str(act): measures([(probability[place] - SURE, wanted == act) for probability, wanted in judged])
         for place, act in enumerate(LABELS)
         if act is not None
     }

@@ -72,9 +72,9 @@ def _only_begins(value: TypedValue, sentence: str, lang: str) -> bool:
 def restated(
     old: str, old_at: datetime, new: str, new_at: datetime, lang: str
 ) -> tuple[StatedValue, StatedValue] | None:
-    """The value of a text in whose place another text, in the same words, has another: `the gym costs 29`, then `34`.
+    """The older and the newer value of two texts with the same words around them: `the gym costs 29`, later `34`.
 
-    None of what was, for each time may have had its own, of names, and where the newer one says that it is one more.
+    None for the past tense, since each time may have a value of its own, and for names: one may have two sisters.
     """
     for (words, was), (other, now) in product(_by_words(old, lang), _by_words(new, lang)):
         if words != other or len(was) != len(now):
@@ -98,10 +98,9 @@ def _by_words(said: str, lang: str) -> tuple[tuple[tuple[str, ...], tuple[Stated
         words = text.words(rest)
         counted = " ".join(each.words for each in stated if each.value.kind == "number")
         # `The deadline is the 15th` may be of any project.
-        told = (
-            len({each for each in text.content_words(f"{rest} {counted}", lang) if not each[0].isdigit()}) >= MIN_WORDS
-        )
-        if told and not any(_is_past(word, lang) for word in words) and not sentence.rstrip().endswith("?"):
+        about = {each for each in text.content_words(f"{rest} {counted}", lang) if not each[0].isdigit()}
+        holds = not sentence.rstrip().endswith("?") and not any(_is_past(word, lang) for word in words)
+        if holds and len(about) >= MIN_WORDS:
             found.append((words, stated))
     return tuple(found)
 

@@ -43,7 +43,7 @@ _BEFORE_DATE = re.compile(r"\b(?:in|on|at|since|by|em|n[oa]s?|desde|a|à|de)\s+$
 # `don't forget my birthday` takes nothing back.
 _KEEPS = re.compile(
     r"\b(?:don't|do not|never|not|nao|nunca)\s+(?:\w+\s+)?"
-    r"(?:forget|forgot|delet|eras|remov|wip|drop|esque|apag|exclu|elimin|remov)\w*"
+    r"(?:forget|forgot|delet|eras|remov|wip|drop|esque|apag|exclu|elimin)\w*"
 )
 # What did not happen, and what was moved: a sofa, and not a home.
 _UNREAL = re.compile(
